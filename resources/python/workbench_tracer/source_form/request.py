@@ -1,0 +1,86 @@
+"""The request: which sites of which model shall become source. Written by the session from the plan's applied sites.
+
+    {"schema": 1, "model": DIR, "trust_remote_code": false,
+     "sources": {"<file>": "<sha256>"},                                    optional: the files that the trace recorded
+     "sites": [{"id": "qkv@model.layers.0.self_attn", "pattern": "qkv", "module": "model.layers.0.self_attn",
+                "nodes": [{"op": "aten.linear.default", "module": "...q_proj", "role": "q", "file": "...", "line": 257,
+                           "function": "forward"}, ...],
+                "params": {...}}]}
+
+`params` by pattern, each checked against the source where present:
+    qkv           weights: the parameters in the order in which they concatenate
+    gate-up       weights: gate, up;  activation
+    rms-norm      weight, eps, weight_offset, cast
+    add-rms-norm  the same;  nodes: the add of the residual has another module than the norm's
+    rope          style
+    qk-norm-rope  query_weight, key_weight, eps, weight_offset, cast, style
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .refusal import SourceFormError
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Node:
+    """One traced operation of a site, with the source line that made it."""
+
+    op: str
+    module: str
+    role: str
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True)
+class Site:
+    id: str
+    pattern: str
+    module: str
+    nodes: tuple[Node, ...]
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Request:
+    model: Path
+    trust_remote_code: bool
+    sources: dict[str, str]
+    sites: tuple[Site, ...]
+
+
+def read_request(path: Path) -> Request:
+    """Raises SourceFormError `bad-request` with the file and the field."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SourceFormError("bad-request", f"the request {path} cannot be read: {error}", str(path)) from error
+    try:
+        return _parse(data)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise SourceFormError("bad-request", f"the request {path} lacks or misuses a field: {error}", str(path)) from error
+
+
+def _parse(data: dict[str, Any]) -> Request:
+    if data["schema"] != SCHEMA:
+        raise SourceFormError("bad-request", f"the request has schema {data['schema']!r}, this version reads {SCHEMA}")
+    sites = tuple(_site(entry) for entry in data["sites"])
+    names = [site.id for site in sites]
+    if len(set(names)) != len(names):
+        raise SourceFormError("bad-request", "two sites of the request have the same id")
+    return Request(Path(data["model"]), bool(data.get("trust_remote_code", False)), dict(data.get("sources", {})), sites)
+
+
+def _site(entry: dict[str, Any]) -> Site:
+    nodes = tuple(Node(str(node.get("op", "")), str(node.get("module", "")), str(node.get("role", "")),
+                       str(node.get("file", "")), int(node.get("line", 0)), str(node.get("function", "")))
+                  for node in entry.get("nodes", []))
+    return Site(str(entry["id"]), str(entry["pattern"]), str(entry["module"]), nodes, dict(entry.get("params", {})))

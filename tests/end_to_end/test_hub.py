@@ -59,6 +59,12 @@ class _Hub(BaseHTTPRequestHandler):
         self.seen.append((self.path, self.headers.get("Authorization")))
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
             self.send_error(401)
+        elif self.path.startswith("/api/models/org/tiny/tree/"):
+            entries = [
+                {"type": "file", "path": file.name, "size": file.stat().st_size, "oid": hashlib.sha1(file.read_bytes()).hexdigest()}
+                for file in self.folder.iterdir()
+            ]
+            self._answer(json.dumps(entries).encode(), Content_Type="application/json")
         elif self.path.startswith("/api/models/org/tiny"):
             siblings = [{"rfilename": file.name} for file in self.folder.iterdir()]
             info = {"_id": "1", "id": "org/tiny", "sha": COMMIT, "private": True, "siblings": siblings, "tags": [], "downloads": 0, "likes": 0}
@@ -94,7 +100,8 @@ def hub():
 def test_downloaded_with_endpoint_and_token(tmp_path, hub):
     env = support.environment(HF_HOME=str(tmp_path / "home"), HF_HUB_OFFLINE=None, HF_ENDPOINT=hub, HF_TOKEN=TOKEN)
     assert _sites(workbench("inspect", "org/tiny", "--json", env=env).expect(DONE)) > 0
-    assert _Hub.seen and all(token == f"Bearer {TOKEN}" for _, token in _Hub.seen)
+    about_the_model = [token for path, token in _Hub.seen if "org/tiny" in path]
+    assert about_the_model and all(token == f"Bearer {TOKEN}" for token in about_the_model)
     offline = support.environment(HF_HOME=str(tmp_path / "home"))
     assert _sites(workbench("inspect", "org/tiny", "--json", env=offline).expect(DONE)) > 0
 

@@ -20,7 +20,7 @@ def _plan(directory, tmp_path, *options, name="plan.json"):
 
 
 def _applied(plan) -> set[str]:
-    return {site["id"] for site in plan["sites"] if site["decision"] == "apply"}
+    return {site["id"] for site in plan["sites"] if site["state"] == "applied"}
 
 
 def test_help_states_the_exit_codes():

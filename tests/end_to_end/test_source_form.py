@@ -44,7 +44,7 @@ def test_bound_source_gives_the_same_logits(name, tmp_path):
 def test_every_applied_site_has_a_form_or_a_reason(name, tmp_path):
     plan_file = tmp_path / "plan.json"
     _, index = _export(name, tmp_path, "--export", plan_file)
-    applied = {site["id"] for site in json.loads(plan_file.read_text())["sites"] if site["decision"] == "apply"}
+    applied = {site["id"] for site in json.loads(plan_file.read_text())["sites"] if site["state"] == "applied"}
     assert set(index["sites"]) <= applied
     assert index["sites"], "no site was asked for"
     for site in index["sites"].values():

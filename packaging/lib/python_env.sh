@@ -16,6 +16,7 @@ base_python() {
 
 require_disk_gib() {
     local free
+    mkdir -p "$CACHE"
     free="$(df -Pk "$CACHE" | awk 'NR == 2 { print int($4 / 1048576) }')"
     (( free >= $1 )) || fail "$CACHE has $free GiB free, the Python environment needs $1: free some or set XDG_CACHE_HOME"
 }

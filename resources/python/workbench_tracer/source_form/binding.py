@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import sys
 import types
 from pathlib import Path
 from typing import Any, Callable
@@ -67,14 +68,20 @@ def _read_index(out: Path) -> dict[str, Any]:
 
 
 def _load_forward(path: Path) -> Callable[..., Any]:
-    name = "workbench_source_" + hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if not path.is_file():
         raise BindError(f"{path} is missing")
+    name = f"workbench_source_{hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:16]}"
+    if name in sys.modules:
+        return sys.modules[name].forward
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BindError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # torch.compile imports a function's module by its name
     try:
         spec.loader.exec_module(module)
     except ImportError as error:
+        del sys.modules[name]
         raise BindError(f"{path} cannot be imported: {error}") from error
     return module.forward
 

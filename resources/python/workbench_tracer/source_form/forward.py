@@ -135,6 +135,8 @@ def _load(owner: type) -> Forward:
     if not isinstance(raw, FunctionType):
         raise Refusal(f"{name} is no plain function but a {type(raw).__name__}")
     plain = inspect.unwrap(raw)
+    if plain.__code__.co_freevars == ("__class__",):
+        raise Refusal(f"{name} uses super, which needs the class around it")
     if "<locals>" in owner.__qualname__ or plain.__code__.co_freevars:
         raise Refusal(f"{name} is a closure: it uses {', '.join(plain.__code__.co_freevars) or 'the function around it'}")
     module = sys.modules.get(owner.__module__)

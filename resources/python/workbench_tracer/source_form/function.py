@@ -132,6 +132,18 @@ class Function:
                 if reason:
                     raise Refusal(f"{reason} at {self.where(node)} stands between the calls that would be merged")
 
+    def require_results_unwritten(self, calls: list[ast.Call]) -> None:
+        """Nothing in the function writes in place to what the calls return: after a merge they are views of one tensor."""
+        names = {node.id for call in calls for node in self._stored_names(self.statement(call))}
+        names = set().union(*(self._aliases(name, []) for name in names)) if names else names
+        for node in ast.walk(self.node):
+            reason = _write(node)
+            if reason and any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node)):
+                raise Refusal(f"{reason} at {self.where(node)} writes to a projection's value, which would be a view of the merged one")
+
+    def _stored_names(self, statement: ast.stmt) -> list[ast.Name]:
+        return [node for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+
     def require_stable_input(self, name: str, statements: list[ast.stmt], readers: list[ast.Call]) -> None:
         """In `statements`, `name` is read by `readers` and for its shape alone, and neither it nor an alias of it can change."""
         self.require_no_writes(statements)

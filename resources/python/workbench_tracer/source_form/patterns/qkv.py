@@ -38,6 +38,7 @@ def rewrite_qkv(site: Site, context: Context) -> Rewrite:
     name = shared_input([call.args[0] for call in calls], file.where)
     block, first, last = function.common_block(list(calls))
     function.require_stable_input(name, block[first : last + 1], calls)
+    function.require_results_unwritten(calls)
     values = function.free_names([("q", "k", "v"), ("q_part", "k_part", "v_part")])
     line = f"{', '.join(values)} = self.{MERGED}({name}).split(self.{SIZES}, dim=-1)"
     edits = [file.insert_before(block[first], line)]

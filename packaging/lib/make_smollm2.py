@@ -41,6 +41,8 @@ def convert(source: Path, out: Path) -> None:
 def main() -> None:
     if len(sys.argv) != 2:
         raise SystemExit("usage: make_smollm2.py OUT")
+    if not sys.stderr.isatty():
+        os.environ["TQDM_DISABLE"] = "1"
     out = Path(sys.argv[1])
     out.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))

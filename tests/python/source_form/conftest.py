@@ -18,7 +18,7 @@ for folder in (ROOT / "resources" / "python", ROOT / "tests" / "models", Path(__
     sys.path.insert(0, str(folder))
 
 import zoo  # noqa: E402
-from made_requests import model_sites, write_request  # noqa: E402
+from made_requests import breadth_sites, model_sites, write_request  # noqa: E402
 from workbench_tracer.source_form import bind, write_sources  # noqa: E402
 
 
@@ -44,7 +44,8 @@ def emitted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Emitted
             root = tmp_path_factory.mktemp(name)
             eager = zoo.build(name)
             zoo.save_config(name, root / "model")
-            request = write_request(root / "request.json", root / "model", model_sites(name, eager))
+            sites = (model_sites if name in zoo.REQUIRED else breadth_sites)(name, eager)
+            request = write_request(root / "request.json", root / "model", sites)
             made[name] = Emitted(name, eager, root / "out", write_sources(request, root / "out"))
         return made[name]
 

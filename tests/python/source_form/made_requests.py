@@ -123,6 +123,23 @@ def _last_norm(name: str, maker: SiteMaker, last: str) -> dict[str, Any]:
     return maker.add_rms_norm("model.norm", last)
 
 
+def breadth_sites(name: str, model: torch.nn.Module) -> list[dict[str, Any]]:
+    """Sites of a model beyond the required ones, by the structure of its modules."""
+    maker = SiteMaker(model)
+    sites: list[dict[str, Any]] = []
+    for path, module in maker.modules.items():
+        kind = type(module).__name__
+        if kind.endswith("Attention"):
+            sites += [maker.qkv(path)] if hasattr(module, "q_proj") else []
+            rope = maker.rope(path) | {"params": {"style": "interleaved" if name == "cohere" else "half"}}
+            sites.append(maker.qk_norm_rope(path) if isinstance(getattr(module, "q_norm", None), torch.nn.Module) else rope)
+        elif isinstance(getattr(module, "gate_proj", None), torch.nn.Linear):
+            sites.append(maker.gate_up(path, "gelu_tanh" if name == "gemma" else "silu"))
+        elif kind.endswith("RMSNorm") and not path.endswith(("q_norm", "k_norm")):
+            sites.append(maker.rms_norm(path))
+    return sites
+
+
 def write_request(path: Path, model_dir: Path, sites: list[dict[str, Any]], **fields: Any) -> Path:
     path.write_text(json.dumps({"schema": 1, "model": str(model_dir), "trust_remote_code": False, "sites": sites} | fields))
     return path

@@ -50,6 +50,26 @@ def test_bound_logits_equal_eager(name, emitted):
         _close(_logits(bound, *shape), _logits(model.eager, *shape))
 
 
+# Other layouts: packed projections (no qkv site), rotary over a part of each head, in pairs, in f32; experts beside a dense layer.
+BREADTH = {
+    "mistral": {"qkv": 3, "rope": 3, "gate-up": 3, "rms-norm": 7},
+    "gemma": {"qkv": 3, "rope": 3, "gate-up": 3, "rms-norm": 7},
+    "qwen3-moe": {"qkv": 3, "qk-norm-rope": 3, "gate-up": 1, "rms-norm": 7},
+    "mixtral": {"qkv": 3, "rope": 3, "rms-norm": 7},
+    "cohere": {"qkv": 3, "rope": 3, "gate-up": 3},
+    "phi3": {"rope": 3, "rms-norm": 7},
+    "gpt-neox": {"rope": 3},
+}
+
+
+@pytest.mark.parametrize("name", BREADTH)
+def test_other_layouts_have_forms_and_equal_eager(name, emitted):
+    model = emitted(name)
+    forms = Counter(site.partition("@")[0] for site, entry in model.index["sites"].items() if entry["form"])
+    assert dict(forms) == BREADTH[name], {site: entry.get("reason") for site, entry in model.index["sites"].items()}
+    _close(_logits(model.bound(), 3, 13), _logits(model.eager, 3, 13))
+
+
 @pytest.mark.parametrize("name", zoo.REQUIRED)
 def test_every_site_has_a_form_or_a_reason(name, emitted):
     sites = emitted(name).index["sites"]
@@ -136,7 +156,7 @@ def test_layers_without_rotary_share_the_class_source(emitted):
     assert len(attentions) == 1 and len(attentions[0]["instances"]) == 4 and attentions[0]["every_instance"]
 
 
-@pytest.mark.parametrize("name", ["llama", "gemma3", "olmo2"])
+@pytest.mark.parametrize("name", ["llama", "gemma3", "olmo2", "cohere"])
 def test_bfloat16_is_as_close_to_the_truth_as_eager(name, emitted):
     model = emitted(name)
     truth = _logits(copy.deepcopy(model.eager).to(torch.bfloat16).float(), 4, 40)
@@ -237,6 +257,11 @@ def test_a_copy_of_a_bound_model_runs_on_its_own_weights(emitted):
     with torch.no_grad():
         bound.model.layers[0].mlp.gate_up_proj.weight.zero_()
     _close(_logits(twin, 1, 9), _logits(model.eager, 1, 9))
+
+
+@pytest.mark.parametrize("name", [*zoo.REQUIRED, *BREADTH])
+def test_every_emitted_class_was_run_before_it_was_given_out(name, emitted):
+    assert emitted(name).index["unchecked"] is None
 
 
 def test_command_line_writes_events_and_files(emitted, tmp_path):

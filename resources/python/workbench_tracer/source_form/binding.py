@@ -8,7 +8,6 @@ them back. Nothing is changed unless everything fits.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import sys
 import types
@@ -73,13 +72,11 @@ def _load_forward(path: Path) -> Callable[..., Any]:
     name = f"workbench_source_{hashlib.sha256(str(path.resolve()).encode() + path.read_bytes()).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name].forward
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise BindError(f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
+    module = types.ModuleType(name)
+    module.__file__ = str(path)
     sys.modules[name] = module  # torch.compile imports a function's module by its name
     try:
-        spec.loader.exec_module(module)
+        exec(compile(path.read_bytes(), path, "exec"), vars(module))  # a loader would leave compiled files beside the sources
     except ImportError as error:
         del sys.modules[name]
         raise BindError(f"{path} cannot be imported: {error}") from error

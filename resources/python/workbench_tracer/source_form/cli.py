@@ -8,11 +8,17 @@ import os
 import shutil
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .refusal import SourceFormError
-from .request import read_request
+from .request import Request, read_request
+
+if TYPE_CHECKING:
+    import torch
+
+    from .check import Build
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -41,11 +47,14 @@ def write_sources(request_path: Path, out: Path) -> dict[str, Any]:
     request = read_request(request_path)
     _require_replaceable(out)
     _event({"event": "stage", "name": "build", "detail": str(request.model)})
-    from .models import build_without_weights
+    import torch
 
-    model = build_without_weights(request.model, request.trust_remote_code)
-    from .emit import emit
+    from .models import build, load_config
 
+    config = load_config(request.model, request.trust_remote_code)
+    make = partial(build, config, request.model, request.trust_remote_code)
+    with torch.device("meta"):
+        model = make()
     _event({"event": "stage", "name": "write", "detail": f"{len(request.sites)} sites"})
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +62,7 @@ def write_sources(request_path: Path, out: Path) -> dict[str, Any]:
     except OSError as error:
         raise SourceFormError("unwritable", f"{out} cannot be written: {error}", str(out)) from error
     try:
-        index = emit(request, model, folder)
+        index = _emit_checked(request, model, make, folder)
         folder.chmod(0o755)
         if out.exists():
             shutil.rmtree(out)
@@ -62,6 +71,22 @@ def write_sources(request_path: Path, out: Path) -> dict[str, Any]:
         raise SourceFormError("unwritable", f"{out} cannot be written: {error}", str(out)) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    return index
+
+
+def _emit_checked(request: Request, model: torch.nn.Module, make: Build, folder: Path) -> dict[str, Any]:
+    """Emits, runs what was emitted once without values, and emits again without the classes that do not run."""
+    from .check import find_failures
+    from .emit import emit
+
+    index = emit(request, model, folder)
+    _event({"event": "stage", "name": "check", "detail": f"{len(index['classes'])} classes"})
+    unchecked, failures = find_failures(make, folder, index)
+    if failures:
+        for path in folder.iterdir():
+            path.unlink()
+    if failures or unchecked:
+        index = emit(request, model, folder, failures, unchecked)
     return index
 
 

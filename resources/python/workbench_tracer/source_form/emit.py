@@ -113,9 +113,17 @@ def _is_off(module: torch.nn.Module, attribute: str) -> bool:
     return value is None or (isinstance(value, (bool, int)) and not value)
 
 
-def emit(request: Request, model: torch.nn.Module, out: Path) -> dict[str, Any]:
-    """Writes the sources, the diffs and index.json into the existing empty folder `out`; returns the index."""
+def emit(request: Request, model: torch.nn.Module, out: Path, withdrawn: dict[tuple[str, str], str] | None = None,
+         unchecked: str = "") -> dict[str, Any]:
+    """Writes the sources, the diffs and index.json into the existing empty folder `out`; returns the index.
+
+    `withdrawn`: reasons of the (module, class) that get no source; `unchecked`: why no source was run before, for the index."""
     plan = plan_sources(request, model)
+    for variant in list(plan.variants):
+        reason = (withdrawn or {}).get((variant.forward.owner.__module__, variant.forward.owner.__qualname__))
+        if reason:
+            plan.variants.remove(variant)
+            _withdraw(plan, variant, reason)
     modules = dict(model.named_modules())
     entries: list[dict[str, Any]] = []
     names: set[str] = set()
@@ -130,7 +138,7 @@ def emit(request: Request, model: torch.nn.Module, out: Path) -> dict[str, Any]:
         name = _file_name(variant.forward, names)
         _write(out, name, rendered)
         entries.append(_class_entry(variant, name, rendered, modules, sizes))
-    index = _index(request, plan, entries)
+    index = _index(request, plan, entries) | {"unchecked": unchecked or None}
     (out / "index.json").write_text(json.dumps(index, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return index
 

@@ -10,18 +10,27 @@ from types import FunctionType
 
 from .forward import Forward, read_source
 from .refusal import Refusal
-from .symbolic import Evaluator, Tree
+from .symbolic import FLOAT32, Evaluator, Tree, cast
 
 _HALF: Tree = ("const", 2)
 
 
 @dataclass(frozen=True)
+class Arithmetic:
+    """`width`: what is computed in: "input" (as the inputs come), "tables" (promoted to the tables' dtype) or "float32"; the last
+    two cast their results back, to the dtype of `back_to` (of "query", or of each its "own")."""
+
+    style: str
+    width: str
+    back_to: str
+
+
+@dataclass(frozen=True)
 class Rotation:
-    """The call `function(query, key, cos, sin)`. `casts_back`: computed in the promoted dtype of cos, then cast to the input's."""
+    """The call `function(query, key, cos, sin)`."""
 
     call: ast.Call
-    style: str
-    casts_back: bool
+    arithmetic: Arithmetic
 
 
 def find_rotation(forward: Forward) -> Rotation:
@@ -43,8 +52,7 @@ def find_rotation(forward: Forward) -> Rotation:
     call = found[0]
     if not _plain_arguments(call):
         raise Refusal(f"the rotary call at {forward.function.where(call)} has other arguments than query, key, cos and sin")
-    style, casts_back = _recognise(forward.evaluate(call.func), forward)
-    return Rotation(call, style, casts_back)
+    return Rotation(call, _recognise(forward.evaluate(call.func), forward))
 
 
 def _plain_arguments(call: ast.Call) -> bool:
@@ -53,8 +61,8 @@ def _plain_arguments(call: ast.Call) -> bool:
     return len(call.args) == 4 and default and not any(isinstance(argument, ast.Starred) for argument in call.args)
 
 
-def _recognise(function: FunctionType, forward: Forward) -> tuple[str, bool]:
-    """(style, casts back) of a function of query, key, cos and sin."""
+def _recognise(function: FunctionType, forward: Forward) -> Arithmetic:
+    """What a function of query, key, cos and sin computes."""
     plain = inspect.unwrap(function)
     file = forward.file if plain.__module__ == forward.module.__name__ else read_source(
         str(Path(plain.__code__.co_filename).resolve()))
@@ -66,31 +74,47 @@ def _recognise(function: FunctionType, forward: Forward) -> tuple[str, bool]:
     result = evaluator.run(node, evaluator.bind(node, inputs))
     if result[0] != "tuple" or len(result) != 3:
         raise Refusal(f"{plain.__name__} does not return two tensors")
-    query, key = (_rotated(part, source, inputs[2], inputs[3]) for part, source in zip(result[1:], inputs))
-    if query is None or query != key:
+    query, key = (_rotated(part, source, inputs) for part, source in zip(result[1:], inputs))
+    if query is None or key is None or (query.style, query.width) != (key.style, key.width):
         raise Refusal(f"{plain.__name__} at {file.where(node)} computes something else than x*cos + rot(x)*sin")
-    return query
+    return key
 
 
-def _rotated(tree: Tree, source: Tree, cos: Tree, sin: Tree) -> tuple[str, bool] | None:
-    casts_back = tree[0] == "cast" and tree[2] == ("dtype", source)
-    if casts_back:
+def _rotated(tree: Tree, source: Tree, inputs: list[Tree]) -> Arithmetic | None:
+    """x*cos + rot(x)*sin of one input, over its full width or that of the tables, with or without casts around."""
+    query, _, cos, sin = inputs
+    back = tree[2] if tree[0] == "cast" else None
+    if back is not None:
+        if back not in (("dtype", source), ("dtype", query)):
+            return None
         tree = tree[1]
-    if tree[0] != "add":
-        return None
-    for plain, turned in ((tree[1], tree[2]), (tree[2], tree[1])):
-        if not _is_product(plain, source, cos) or turned[0] != "mul":
-            continue
-        for rotated, table in ((turned[1], turned[2]), (turned[2], turned[1])):
-            style = _style(rotated, source)
-            if style and table == ("unsqueeze", sin, ("const", 1)):
-                return style, casts_back
+    back_to = "own" if back == ("dtype", source) else "query"
+    cos, sin = ("unsqueeze", cos, ("const", 1)), ("unsqueeze", sin, ("const", 1))
+    for value, width in ((source, "tables"), (cast(source, FLOAT32), "float32")):
+        style = _full_or_partial(tree, value, cos, sin)
+        if style and (back is not None or width == "tables"):
+            return Arithmetic(style, width if back is not None else "input", back_to)
     return None
 
 
-def _is_product(tree: Tree, source: Tree, cos: Tree) -> bool:
-    table = ("unsqueeze", cos, ("const", 1))
-    return tree in (("mul", source, table), ("mul", table, source))
+def _full_or_partial(tree: Tree, value: Tree, cos: Tree, sin: Tree) -> str:
+    end = ("shape_at", cos, -1)
+    turned, rest = ("last_slice", value, None, end, None), ("last_slice", value, end, None, None)
+    if tree[0] == "cat" and tree[2] == ("const", -1) and tree[1][0] == "tuple" and len(tree[1]) == 3 and tree[1][2] == rest:
+        return _sum_style(tree[1][1], turned, cos, sin)
+    return _sum_style(tree, value, cos, sin)
+
+
+def _sum_style(tree: Tree, value: Tree, cos: Tree, sin: Tree) -> str:
+    if tree[0] != "add":
+        return ""
+    for plain, turned in ((tree[1], tree[2]), (tree[2], tree[1])):
+        if plain not in (("mul", value, cos), ("mul", cos, value)) or turned[0] != "mul":
+            continue
+        for rotated, table in ((turned[1], turned[2]), (turned[2], turned[1])):
+            if table == sin:
+                return _style(rotated, value)
+    return ""
 
 
 def _style(tree: Tree, source: Tree) -> str:

@@ -38,11 +38,11 @@ def rewrite_qk_norm_rope(site: Site, context: Context) -> Rewrite:
     forward = context.forward(site.module, site)
     forward.require_torch()
     rotation = find_rotation(forward)
-    if rotation.casts_back:
+    if rotation.arithmetic.width != "input":
         raise Refusal(f"the rotary function of {forward.name} casts its results, which the fused op does not")
     call = rotation.call
     forward.function.require_runs_once(call)
-    require_equal("the style", site.params.get("style"), rotation.style)
+    require_equal("the style", site.params.get("style"), rotation.arithmetic.style)
     query, key = _chain(forward, call.args[0]), _chain(forward, call.args[1])
     norm, key_norm = (_norm(site, context, chain, role) for chain, role in ((query, "query"), (key, "key")))
     _require_same(site, context, (query, norm), (key, key_norm))
@@ -54,7 +54,7 @@ def rewrite_qk_norm_rope(site: Site, context: Context) -> Rewrite:
     forward.function.require_no_writes(block[first : last + 1])
     texts = [forward.file.text(argument) for argument in call.args]
     arguments = texts[:2] + [norm.weight_text(f"self.{query.norm}."), key_norm.weight_text(f"self.{key.norm}.")] + texts[2:]
-    arguments += norm.keywords(f"self.{query.norm}.") + [f'style="{rotation.style}"']
+    arguments += norm.keywords(f"self.{query.norm}.") + [f'style="{rotation.arithmetic.style}"']
     text = format_call(OP, arguments, forward.file.line_indent(call), forward.file.outside_columns(call))
     edit = forward.file.replace(call, text)
     return Rewrite("qk-norm-rope", forward, site.module, tuple([edit] + query.edits + key.edits), (),

@@ -498,3 +498,30 @@ def test_bind_refuses_another_file_version(import_text, tmp_path):
     index.write_text(index.read_text().replace('"source_sha256": "', '"source_sha256": "0'))
     with pytest.raises(BindError, match="is not the file"):
         bind(model, tmp_path / "out")
+
+
+def _watched_activation(part): part.act_fn.register_forward_hook(lambda *_: None)
+
+
+def test_bind_refuses_hooks_on_what_an_op_replaces(import_text, tmp_path):
+    model = toy_model(import_text(toy_source(MLP, GATE_UP_FIRES["one expression"], activation="nn.SiLU()")))
+    toy_emit(model, [GATE_UP], tmp_path / "out")
+    _watched_activation(model.part)
+    with pytest.raises(BindError, match="act_fn has hooks"):
+        bind(model, tmp_path / "out")
+
+
+def test_a_subclass_may_change_the_norms_helper(import_text, tmp_path):
+    helper = "def _norm(self, x):\n    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)"
+    text = toy_source(NORM, "return (self._norm(x.float()) * (1.0 + self.weight.float())).type_as(x)", extra=helper)
+    site = norm_site(weight_offset=1.0, cast="after_weight")
+    assert_equal(toy_model(import_text(text)), [site], tmp_path / "plain")
+    changed = text.replace("self.part = Norm()", "self.part = Other()").replace(
+        "class Model", "class Other(Norm):\n    def _norm(self, x):\n        return x\n\n\nclass Model")
+    assert "self._norm" in refusal_reason(toy_model(import_text(changed)), site, tmp_path / "changed")
+
+
+def test_functions_that_the_file_binds_twice(import_text, tmp_path):
+    text = "def helper(x):\n    return x.pow(2)\n\n\n{}helper = torch.abs\n\n\n" + toy_source(NORM, LLAMA_NORM.replace("x.pow(2)", "helper(x)"))
+    assert "helper(x)" in refusal_reason(toy_model(import_text(text.format(""))), norm_site(), tmp_path / "twice")
+    assert_equal(toy_model(import_text(text.format("not_"))), [norm_site()], tmp_path / "once")

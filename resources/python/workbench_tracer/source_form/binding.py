@@ -101,6 +101,10 @@ def _require_fit(path: str, module: torch.nn.Module | None, entry: dict[str, Any
         raise BindError(f"{path} is a {forward.owner.__qualname__}, the source was made for {entry['class']}")
     if forward.file.sha256 != entry["source_sha256"]:
         raise BindError(f"{forward.file.path} is not the file that {entry['python']} was made from; make it again")
+    for child in entry["bypassed"]:
+        part = getattr(module, child, None)
+        if isinstance(part, torch.nn.Module) and _has_hooks(part):
+            raise BindError(f"{path}.{child} has hooks, which the fused op would not run; remove them first")
     for merge, sizes in zip(entry["merges"], entry["sizes"].get(path, [])):
         _require_mergeable(path, module, merge, sizes, owners)
 
@@ -114,13 +118,17 @@ def _require_mergeable(path: str, module: torch.nn.Module, merge: dict[str, Any]
             raise BindError(f"{path}.{child} is a {type(linear).__name__}, not a plain torch.nn.Linear")
         if linear.out_features != rows:
             raise BindError(f"{path}.{child} has {linear.out_features} rows, the source was made for {rows}")
-        if linear._forward_hooks or linear._forward_pre_hooks or linear._backward_hooks or linear._backward_pre_hooks:
+        if _has_hooks(linear):
             raise BindError(f"{path}.{child} has hooks, which merging would lose; remove them first")
         if any(owners[id(parameter)] > 1 for parameter in linear.parameters()):
             raise BindError(f"{path}.{child} shares a parameter with another module")
     kinds = {(p.dtype, p.device, p.requires_grad) for linear in linears for p in linear.parameters()}
     if len(kinds) != 1 or len({(linear.in_features, linear.bias is None) for linear in linears}) != 1:
         raise BindError(f"{', '.join(merge['children'])} of {path} differ in dtype, device, width, bias or requires_grad")
+
+
+def _has_hooks(module: torch.nn.Module) -> bool:
+    return bool(module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks)
 
 
 @torch.no_grad()

@@ -178,7 +178,9 @@ def _class_entry(variant: Variant, name: str, rendered: Rendered, modules: dict[
     return {
         "class": forward.owner.__qualname__, "module": forward.owner.__module__, "source": forward.relative_path(),
         "source_sha256": forward.file.sha256, "line": forward.node.lineno, "python": f"{name}.py", "diff": f"{name}.diff",
-        "patterns": variant.patterns, "merges": merges, "instances": sorted(variant.instances, key=_natural),
+        "patterns": variant.patterns, "merges": merges,
+        "bypassed": sorted({child for rewrite in variant.rewrites for child in rewrite.bypassed}),
+        "instances": sorted(variant.instances, key=_natural),
         "every_instance": len(same) == len(variant.instances),
         "sizes": {path: value for path, value in sizes.items() if value},
         "lines_added": rendered.added, "lines_removed": rendered.removed,

@@ -54,7 +54,10 @@ class Forward:
         return min([self.node.lineno] + [decorator.lineno for decorator in self.node.decorator_list])
 
     def relative_path(self) -> str:
-        """The file's path below the import root that holds it: `transformers/models/llama/modeling_llama.py`."""
+        """The file's path below the import root that holds it, `transformers/models/llama/modeling_llama.py`; of a model's own code
+        the path in the model's directory."""
+        if self.module.__name__.startswith("transformers_modules."):
+            return self.file.path.name
         parts = self.module.__name__.split(".")
         tail = self.file.path.parts[-len(parts) :]
         if self.file.path.name == "__init__.py":

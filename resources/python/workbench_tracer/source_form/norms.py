@@ -48,14 +48,20 @@ def find_norm(instance: torch.nn.Module) -> tuple[Forward, Norm]:
     names = forward.function.parameters
     if len(names) != 2:
         raise Refusal(f"{forward.name} takes {len(names) - 1} inputs; a norm takes one")
-    methods = {node.name: node for node in forward.class_node.body if isinstance(node, ast.FunctionDef)}
-    evaluator = Evaluator(forward.file, methods)
+    evaluator = Evaluator(forward.file, _methods(forward, instance))
     source = ("input", names[1])
     result = evaluator.run(forward.node, {"self": ("self_object",), names[1]: source})
     norm = _match(result, source, names[1])
     if norm is None:
         raise Refusal(f"{forward.name} ({forward.file.where(forward.node)}) is not an RMSNorm whose casts are known")
     return forward, norm
+
+
+def _methods(forward: Forward, instance: torch.nn.Module) -> dict[str, ast.FunctionDef]:
+    """The methods of the class that are the instance's own too: a subclass may have others under the same names."""
+    nodes = [node for node in forward.class_node.body if isinstance(node, ast.FunctionDef)]
+    return {node.name: node for node in nodes
+            if getattr(type(instance), node.name, None) is vars(forward.owner).get(node.name) and node.name not in vars(instance)}
 
 
 def _match(result: Tree, source: Tree, name: str) -> Norm | None:

@@ -31,7 +31,8 @@ def render(forward: Forward, edits: list[Edit], patterns: list[str], merges: lis
     function = _find(tree, forward)
     notes = _notes(forward, patterns, merges, sizes)
     body = _dedented(after, function)
-    source = "".join(f"# {line}\n" for line in notes) + "\n" + _future(tree) + _imports(forward, tree, function) + "\n\n" + body
+    how = ["Bind all sources of this folder to a model: workbench_tracer.source_form.bind(model, folder)."]
+    source = "".join(f"# {line}\n" for line in notes + how) + "\n" + _future(tree) + _imports(forward, tree, function) + "\n\n" + body
     diff, added, removed = _diff(forward, before, after)
     return Rendered(source, "".join(f"{line}\n" for line in notes) + diff, added, removed)
 

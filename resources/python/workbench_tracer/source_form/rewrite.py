@@ -31,6 +31,7 @@ class Rewrite:
     edits: tuple[Edit, ...]
     merges: tuple[Merge, ...] = ()
     guard: str = ""
+    bypassed: tuple[str, ...] = ()  # children that the new lines do the work of: hooks on them would no longer run
     partial: str = ""  # why only a part of the site's pattern is done, else empty
 
     @property

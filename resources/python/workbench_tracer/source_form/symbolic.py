@@ -24,7 +24,7 @@ class Evaluator:
 
     def __init__(self, file: SourceFile, methods: dict[str, ast.FunctionDef] | None = None) -> None:
         self.file = file
-        self.functions = {node.name: node for node in file.tree.body if isinstance(node, ast.FunctionDef)}
+        self.functions = _functions_defined_once(file.tree)
         self.methods = methods or {}
 
     def run(self, function: ast.FunctionDef, arguments: dict[str, Tree], depth: int = 0) -> Tree:
@@ -143,6 +143,23 @@ class Evaluator:
         if result is None:
             raise self._unknown(node)
         return result
+
+
+def _functions_defined_once(tree: ast.Module) -> dict[str, ast.FunctionDef]:
+    """Top-level functions whose names nothing else at the top level binds."""
+    bound: list[str] = []
+    for statement in tree.body:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            bound.append(statement.name)
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                bound.append(node.id)
+            elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                bound.append(node.name)
+            elif isinstance(node, ast.alias):
+                bound.append(node.asname or node.name.split(".")[0])
+    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef) and bound.count(node.name) == 1}
 
 
 def _dotted(node: ast.AST) -> str:

@@ -49,7 +49,7 @@ def rewrite_add_rms_norm(site: Site, context: Context) -> Rewrite:
     total = _find_sum(forward, call)
     _require_planned_sum(residual_add(site, path), total, forward)
     edits = _edits(forward, call, total, norm, f"self.{child}.")
-    return Rewrite("add-rms-norm", forward, parent, tuple(edits), (), forward.function.guard(call))
+    return Rewrite("add-rms-norm", forward, parent, tuple(edits), (), forward.function.guard(call), (child,))
 
 
 def residual_add(site: Site, norm_path: str) -> Node | None:

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from ..context import Context, require_equal
 from ..forward import Forward
-from ..function import Function
+from ..function import Function, is_self_attribute
 from ..refusal import Refusal
 from ..request import Site
 from ..rewrite import Merge, Rewrite
@@ -45,9 +45,9 @@ def rewrite_gate_up(site: Site, context: Context) -> Rewrite:
         function.require_runs_once(call)
     name = shared_input([call.args[0] for call in calls], file.where)
     gate, before = _follow(function, calls[0])
-    activation, operand = _activation(forward, gate, instance)
+    activation, gate_activation = _activation(forward, gate, instance)
     require_equal("the activation", site.params.get("activation"), activation)
-    operand, between = _follow(function, operand)
+    operand, between = _follow(function, gate_activation)
     other, after = _follow(function, calls[1])
     product = function.parent(operand)
     if not _is_product_of(product, operand, other):
@@ -59,7 +59,9 @@ def rewrite_gate_up(site: Site, context: Context) -> Rewrite:
     arguments = [f"self.{MERGED}({name})", f'activation="{activation}"']
     call = format_call(OP, arguments, file.line_indent(product), file.outside_columns(product))
     edits = [file.replace(product, call)] + [file.delete_lines(statement) for statement in consumed]
-    return Rewrite("gate-up", forward, site.module, tuple(edits), (Merge(MERGED, children),), function.guard(product))
+    called = gate_activation.func
+    module = (called.attr,) if isinstance(called, ast.Attribute) and is_self_attribute(called, called.attr) else ()
+    return Rewrite("gate-up", forward, site.module, tuple(edits), (Merge(MERGED, children),), function.guard(product), module)
 
 
 def _require_equal_widths(instance: torch.nn.Module, children: tuple[str, ...]) -> None:
@@ -80,7 +82,7 @@ def _follow(function: Function, node: ast.expr) -> tuple[ast.expr, list[ast.stmt
     return node, consumed
 
 
-def _activation(forward: Forward, gate: ast.expr, instance: torch.nn.Module) -> tuple[str, ast.expr]:
+def _activation(forward: Forward, gate: ast.expr, instance: torch.nn.Module) -> tuple[str, ast.Call]:
     """(name, call) of the activation whose only tensor argument is `gate`."""
     call = forward.function.parent(gate)
     where = forward.function.where(gate)
@@ -88,7 +90,7 @@ def _activation(forward: Forward, gate: ast.expr, instance: torch.nn.Module) -> 
         raise Refusal(f"the gate's value at {where} does not go straight into an activation")
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
     function = call.func
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
+    if isinstance(function, ast.Attribute) and is_self_attribute(function, function.attr):
         name = "" if keywords else _module_activation(getattr(instance, function.attr, None))
     else:
         name = _function_activation(forward.evaluate(function), keywords)

@@ -58,7 +58,7 @@ def rewrite_qk_norm_rope(site: Site, context: Context) -> Rewrite:
     text = format_call(OP, arguments, forward.file.line_indent(call), forward.file.outside_columns(call))
     edit = forward.file.replace(call, text)
     return Rewrite("qk-norm-rope", forward, site.module, tuple([edit] + query.edits + key.edits), (),
-                   forward.function.guard(call))
+                   forward.function.guard(call), (query.norm, key.norm))
 
 
 def _norm(site: Site, context: Context, chain: _Chain, role: str) -> Norm:

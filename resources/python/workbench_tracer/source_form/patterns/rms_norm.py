@@ -46,6 +46,8 @@ def checked_norm(params: dict[str, Any], weight_key: str, path: str, context: Co
     instance = context.module(path)
     forward, norm = find_norm(instance)
     weight = getattr(instance, norm.weight, None) if norm.weight else None
+    if norm.weight and weight is None:
+        raise Refusal(f"{path} has no {norm.weight}, so the width that it normalises over is not known")
     if weight is not None and (not isinstance(weight, torch.nn.Parameter) or weight.dim() != 1):
         raise Refusal(f"{path}.{norm.weight} is not a parameter with one dimension")
     found = f"{path}.{norm.weight}" if weight is not None else None

@@ -1,0 +1,61 @@
+// Scaled dot-product attention over sequences that lie side by side, and over a cache of one sequence.
+//
+//   logit(i, j) = scale * query_i . key_j, then softcap * tanh(logit / softcap) if softcap is not 0, then +
+//   slope * (j - i)  (ALiBi) output_i = sum_j exp(logit(i, j)) value_j / (sum_j exp(logit(i, j)) + exp(sink))
+//   over the keys j that i sees
+//
+// A sequence is a maximal run with positions[t + 1] == positions[t] + 1; tokens see only their own sequence
+// (see MaskKind). Sums are kept in float32 (float64 for float64), nothing but the output is rounded. Query
+// head h uses key head h / (Hq / Hkv). Errors: c10::ValueError for shapes, dtypes and ranges, c10::Error for
+// a device without kernels.
+#pragma once
+
+#include "runtime/ops/op_types.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+namespace workbench::ops {
+
+struct AttentionArgs {
+    at::Tensor query;     // [1, Hq, T, D], any strides
+    at::Tensor key;       // [1, Hkv, T, D]
+    at::Tensor value;     // [1, Hkv, T, Dv]
+    at::Tensor positions; // [1, T] int64
+    int64_t layer = 0;    // the layer's number: which cache an engine binds, no part of the computation
+    double scale = 1;
+    MaskKind mask = MaskKind::Causal;
+    int64_t window = 0;               // tokens, 0 unless sliding or chunked
+    double softcap = 0;               // 0: none
+    std::optional<at::Tensor> sinks;  // [Hq], one more logit per head in the denominator
+    std::optional<at::Tensor> slopes; // [Hq]
+};
+
+/// [1, T, Hq, Dv] of the query's dtype, contiguous.
+at::Tensor attention(const AttentionArgs& args);
+
+/// `output`: contiguous [1, T, Hq, Dv] that shares no memory with the arguments.
+void attentionInto(at::Tensor& output, const AttentionArgs& args);
+
+/// Keys and values of one layer and one sequence, owned by the caller: row j belongs to position j. CPU only.
+struct KvCacheView {
+    at::Tensor key;     // [capacity, Hkv, D], last dimension contiguous, dtype of the call
+    at::Tensor value;   // [capacity, Hkv, Dv]
+    int64_t length = 0; // rows that hold a token
+};
+
+/// Stores the call's keys and values at their positions, then attends over the cache from position 0 to the
+/// query. positions must be one run that starts at or before cache.length (before: later rows are forgotten)
+/// and fits in the capacity. Sets cache.length to the position after the last. MaskKind::Full has no cached
+/// form: earlier tokens would have to see later ones.
+at::Tensor attentionWithCache(const AttentionArgs& args, KvCacheView& cache);
+
+/// The same with the output as in attentionInto().
+void attentionWithCacheInto(at::Tensor& output, const AttentionArgs& args, KvCacheView& cache);
+
+/// bool [1, 1, T, T]: which token (row) sees which (column). Illegal uses of a mask stay visible as users of
+/// this operator.
+at::Tensor mask(const at::Tensor& positions, MaskKind kind, int64_t window);
+
+} // namespace workbench::ops

@@ -1,0 +1,225 @@
+#include "runtime/ops/cpu/attention_rows.h"
+
+#include "runtime/ops/cpu/attention_softmax.h"
+
+#include <vector>
+
+namespace workbench::ops::cpu::WORKBENCH_ISA {
+namespace {
+
+/// Heads whose dot products share one read of a key row; more would run out of registers.
+constexpr int kHeadBlock = 4;
+
+/// scores[g][j] = query[g] . key[j], for kCount heads and `count` keys. Queries are widened.
+template <typename T, int kCount>
+void dotKeys(const Acc<T>* query, const T* key, int64_t keyStride, int64_t width, int64_t count,
+             Acc<T>* scores) {
+    using Vec = typename Wide<T>::Vec;
+    for (int64_t j = 0; j < count; ++j) {
+        std::array<Wide<T>, kCount> totals;
+        totals.fill(Wide<T>::fill(0));
+        const T* row = key + j * keyStride;
+        forEachVector<T>(width, [&](int64_t offset, int64_t size) {
+            const auto k = Wide<T>::load(row + offset, size);
+            for (int g = 0; g < kCount; ++g) {
+                for (int part = 0; part < Wide<T>::kParts; ++part) {
+                    // Padded queries: reading past `size` stays inside of the row's buffer and meets zeros of
+                    // k.
+                    const Vec q = Vec::loadu(query + g * paddedWidth<T>(width) + offset + part * Vec::size());
+                    totals[g].parts[part] = at::vec::fmadd(k.parts[part], q, totals[g].parts[part]);
+                }
+            }
+        });
+        for (int g = 0; g < kCount; ++g)
+            scores[g * kTileKeys + j] = totals[g].sum();
+    }
+}
+
+/// output[g] = output[g] * factor[g] + sum_j probability[g][j] * value[j], for kCount heads.
+template <typename T, int kCount>
+void addValues(const Acc<T>* probabilities, const Acc<T>* factors, const T* value, int64_t valueStride,
+               int64_t width, int64_t count, Acc<T>* output) {
+    using Vec = typename Wide<T>::Vec;
+    forEachVector<T>(width, [&](int64_t offset, int64_t size) {
+        std::array<Wide<T>, kCount> totals;
+        for (int g = 0; g < kCount; ++g) {
+            for (int part = 0; part < Wide<T>::kParts; ++part)
+                totals[g].parts[part] =
+                    Vec::loadu(output + g * paddedWidth<T>(width) + offset + part * Vec::size()) *
+                    Vec(factors[g]);
+        }
+        for (int64_t j = 0; j < count; ++j) {
+            const auto v = Wide<T>::load(value + j * valueStride + offset, size);
+            for (int g = 0; g < kCount; ++g) {
+                const Vec p(probabilities[g * kTileKeys + j]);
+                for (int part = 0; part < Wide<T>::kParts; ++part)
+                    totals[g].parts[part] = at::vec::fmadd(p, v.parts[part], totals[g].parts[part]);
+            }
+        }
+        for (int g = 0; g < kCount; ++g) {
+            for (int part = 0; part < Wide<T>::kParts; ++part)
+                totals[g].parts[part].store(output + g * paddedWidth<T>(width) + offset + part * Vec::size());
+        }
+    });
+}
+
+/// Calls function.template operator()<n>(first) for the heads [0, groups) in blocks of n <= kHeadBlock.
+template <typename F>
+void forHeadBlocks(int64_t groups, F&& function) {
+    int64_t first = 0;
+    for (; first + kHeadBlock <= groups; first += kHeadBlock)
+        function.template operator()<kHeadBlock>(first);
+    switch (groups - first) {
+    case 3:
+        function.template operator()<3>(first);
+        break;
+    case 2:
+        function.template operator()<2>(first);
+        break;
+    case 1:
+        function.template operator()<1>(first);
+        break;
+    default:
+        break;
+    }
+}
+
+template <typename T>
+struct Scratch {
+    using S = Acc<T>;
+    std::vector<S> query;         // [groups][padded width]
+    std::vector<S> output;        // [groups][padded value width]
+    std::vector<S> scores;        // [groups][kTileKeys]
+    std::vector<S> factors;       // [groups]
+    std::vector<RowState<S>> row; // [groups]
+
+    void reset(const AttentionCall& call) {
+        const auto groups = static_cast<size_t>(call.groups());
+        query.assign(groups * static_cast<size_t>(paddedWidth<T>(call.width)), 0);
+        output.assign(groups * static_cast<size_t>(paddedWidth<T>(call.valueWidth)), 0);
+        scores.resize(groups * kTileKeys);
+        factors.resize(groups);
+        row.assign(groups, {});
+    }
+};
+
+template <typename T>
+void readQuery(const AttentionCall& call, const T* query, Scratch<T>& scratch) {
+    for (int64_t g = 0; g < call.groups(); ++g) {
+        for (int64_t d = 0; d < call.width; ++d)
+            scratch.query[static_cast<size_t>(g * paddedWidth<T>(call.width) + d)] =
+                static_cast<Acc<T>>(query[g * call.queryStrides[0] + d]);
+    }
+}
+
+template <typename T>
+void attendTile(const AttentionCall& call, const AttentionTask& task, const T* key, const T* value,
+                int64_t distance, int64_t count, Scratch<T>& scratch) {
+    forHeadBlocks(call.groups(), [&]<int kCount>(int64_t first) {
+        dotKeys<T, kCount>(scratch.query.data() + first * paddedWidth<T>(call.width), key, call.keyStrides[1],
+                           call.width, count, scratch.scores.data() + first * kTileKeys);
+    });
+    for (int64_t g = 0; g < call.groups(); ++g) {
+        const auto index = static_cast<size_t>(g);
+        scratch.factors[index] =
+            softmaxTile(call, task.kvHead * call.groups() + g, distance,
+                        scratch.scores.data() + g * kTileKeys, count, scratch.row[index]);
+    }
+    forHeadBlocks(call.groups(), [&]<int kCount>(int64_t first) {
+        addValues<T, kCount>(scratch.scores.data() + first * kTileKeys, scratch.factors.data() + first, value,
+                             call.valueStrides[1], call.valueWidth, count,
+                             scratch.output.data() + first * paddedWidth<T>(call.valueWidth));
+    });
+}
+
+template <typename T>
+void writeRow(const Acc<T>* row, Acc<T> factor, T* output, int64_t width) {
+    for (int64_t d = 0; d < width; ++d)
+        output[d] = static_cast<T>(row[d] * factor);
+}
+
+template <typename T>
+void writeOutput(const AttentionCall& call, const AttentionTask& task, int64_t query,
+                 const Scratch<T>& scratch) {
+    const AttentionSpan& span = call.spans[static_cast<size_t>(task.span)];
+    for (int64_t g = 0; g < call.groups(); ++g) {
+        const int64_t head = task.kvHead * call.groups() + g;
+        T* output =
+            static_cast<T*>(span.output) + head * call.outputStrides[0] + query * call.outputStrides[1];
+        writeRow(scratch.output.data() + g * paddedWidth<T>(call.valueWidth),
+                 finalFactor(call, head, scratch.row[static_cast<size_t>(g)]), output, call.valueWidth);
+    }
+}
+
+template <typename T>
+void writePartial(const AttentionCall& call, const Scratch<T>& scratch, Acc<T>* partial) {
+    for (int64_t g = 0; g < call.groups(); ++g) {
+        Acc<T>* to = partial + g * partialWidth(call);
+        to[0] = scratch.row[static_cast<size_t>(g)].max;
+        to[1] = scratch.row[static_cast<size_t>(g)].sum;
+        std::copy_n(scratch.output.data() + g * paddedWidth<T>(call.valueWidth), call.valueWidth, to + 2);
+    }
+}
+
+} // namespace
+
+template <typename T>
+void attendRows(const AttentionCall& call, const AttentionTask& task, Acc<T>* partials) {
+    thread_local Scratch<T> scratch;
+    const AttentionSpan& span = call.spans[static_cast<size_t>(task.span)];
+    const T* keys = static_cast<const T*>(span.key) + task.kvHead * call.keyStrides[0];
+    const T* values = static_cast<const T*>(span.value) + task.kvHead * call.valueStrides[0];
+    for (int64_t query = task.queryBegin; query < task.queryEnd; ++query) {
+        scratch.reset(call);
+        readQuery(call,
+                  static_cast<const T*>(span.query) + task.kvHead * call.groups() * call.queryStrides[0] +
+                      query * call.queryStrides[1],
+                  scratch);
+        const KeyRange seen = visibleKeys(call, span, query);
+        const int64_t end = std::min(seen.end, task.keyEnd);
+        for (int64_t first = std::max(seen.begin, task.keyBegin); first < end; first += kTileKeys) {
+            attendTile(call, task, keys + first * call.keyStrides[1], values + first * call.valueStrides[1],
+                       first - (span.firstQuery + query), std::min(kTileKeys, end - first), scratch);
+        }
+        if (task.partial < 0)
+            writeOutput(call, task, query, scratch);
+        else
+            writePartial(call, scratch, partials + task.partial * call.groups() * partialWidth(call));
+    }
+}
+
+template <typename T>
+void joinPartials(const AttentionCall& call, const AttentionJoin& join, const Acc<T>* partials) {
+    using S = Acc<T>;
+    const AttentionSpan& span = call.spans[static_cast<size_t>(join.span)];
+    std::vector<S> total(static_cast<size_t>(call.valueWidth));
+    for (int64_t g = 0; g < call.groups(); ++g) {
+        const auto part = [&](int64_t i) {
+            return partials + ((join.firstPartial + i) * call.groups() + g) * partialWidth(call);
+        };
+        RowState<S> state;
+        for (int64_t i = 0; i < join.count; ++i)
+            state.max = std::max(state.max, part(i)[0]);
+        std::fill(total.begin(), total.end(), S(0));
+        for (int64_t i = 0; i < join.count; ++i) {
+            const S factor = std::exp(part(i)[0] - state.max);
+            state.sum += factor * part(i)[1];
+            for (size_t d = 0; d < total.size(); ++d)
+                total[d] += factor * part(i)[2 + d];
+        }
+        const int64_t head = join.kvHead * call.groups() + g;
+        writeRow(total.data(), finalFactor(call, head, state),
+                 static_cast<T*>(span.output) + head * call.outputStrides[0], call.valueWidth);
+    }
+}
+
+#define WORKBENCH_INSTANTIATE(T)                                                                             \
+    template void attendRows<T>(const AttentionCall&, const AttentionTask&, Acc<T>*);                        \
+    template void joinPartials<T>(const AttentionCall&, const AttentionJoin&, const Acc<T>*);
+WORKBENCH_INSTANTIATE(float)
+WORKBENCH_INSTANTIATE(double)
+WORKBENCH_INSTANTIATE(c10::BFloat16)
+WORKBENCH_INSTANTIATE(c10::Half)
+#undef WORKBENCH_INSTANTIATE
+
+} // namespace workbench::ops::cpu::WORKBENCH_ISA

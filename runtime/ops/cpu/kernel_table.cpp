@@ -1,0 +1,13 @@
+#include "runtime/ops/cpu/kernel_entries.h"
+
+#define WORKBENCH_STRING_OF(NAME) #NAME
+#define WORKBENCH_STRING(NAME) WORKBENCH_STRING_OF(NAME)
+
+namespace workbench::ops::cpu::WORKBENCH_ISA {
+
+const Kernels& table() {
+    static constexpr Kernels kTable{WORKBENCH_STRING(WORKBENCH_ISA), rmsNorm, actAndMul, rope, attention};
+    return kTable;
+}
+
+} // namespace workbench::ops::cpu::WORKBENCH_ISA

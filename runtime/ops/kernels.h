@@ -1,0 +1,66 @@
+// What the operators ask of a device: one table of functions per CPU instruction set (the same sources
+// compiled several times) and one for CUDA. Outputs are contiguous and already allocated; arguments have been
+// checked and lie on the table's device. CPU kernels spread their work over LibTorch's threads, CUDA kernels
+// are queued on the current stream.
+#pragma once
+
+#include "runtime/ops/attention_plan.h"
+#include "runtime/ops/op_types.h"
+
+#include <c10/core/ScalarType.h>
+
+#include <cstdint>
+
+namespace workbench::ops {
+
+struct RmsNormCall {
+    c10::ScalarType dtype;
+    Rows input;
+    Rows residual;                // data null: no addition
+    const void* weight = nullptr; // [width] or null
+    void* normed = nullptr;
+    void* sum = nullptr; // where input + residual goes
+    NormSpec spec;
+};
+
+struct ActAndMulCall {
+    c10::ScalarType dtype;
+    Rows gateUp; // width 2D
+    void* output = nullptr;
+    Activation activation;
+};
+
+struct RopeCall {
+    c10::ScalarType dtype;
+    int64_t batch = 0;
+    int64_t tokens = 0;
+    int64_t width = 0;       // of a head
+    int64_t rotaryWidth = 0; // of cos and sin
+    Heads sides[2];          // query, key
+    void* outputs[2] = {nullptr, nullptr};
+    const void* cos = nullptr;
+    const void* sin = nullptr;
+    int64_t cosStrides[2] = {0, 0}; // batch, token
+    int64_t sinStrides[2] = {0, 0};
+    RopeStyle style;
+    bool norm = false; // RMSNorm over each head first
+    const void* weights[2] = {nullptr, nullptr};
+    NormSpec spec;
+};
+
+struct Kernels {
+    const char* name; // of the instruction set, or "cuda"
+    void (*rmsNorm)(const RmsNormCall&);
+    void (*actAndMul)(const ActAndMulCall&);
+    void (*rope)(const RopeCall&);
+    void (*attention)(const AttentionCall&);
+};
+
+/// The table for the instruction set that LibTorch chose (ATEN_CPU_CAPABILITY forces a lower one), or the
+/// next lower one that was built.
+const Kernels& cpuKernels();
+
+/// Null when the library was built without CUDA.
+const Kernels* cudaKernels();
+
+} // namespace workbench::ops

@@ -1,0 +1,96 @@
+// Registers the operators with PyTorch's dispatcher. The Python package workbench_ops registers the same
+// schemas; whichever comes first defines them, and both may be loaded in one process.
+#include "runtime/ops/activation.h"
+#include "runtime/ops/attention.h"
+#include "runtime/ops/checks.h"
+#include "runtime/ops/norm.h"
+#include "runtime/ops/rope.h"
+#include "runtime/ops/schemas.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/library.h>
+
+#include <string_view>
+
+namespace workbench::ops {
+namespace {
+
+using Optional = std::optional<at::Tensor>;
+
+at::Tensor attentionOp(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                       const at::Tensor& positions, int64_t layer, double scale, c10::string_view mask,
+                       int64_t window, double softcap, const Optional& sinks, const Optional& slopes) {
+    return attention({query, key, value, positions, layer, scale, parseMask("attention", mask), window,
+                      softcap, sinks, slopes});
+}
+
+at::Tensor maskOp(const at::Tensor& positions, c10::string_view kind, int64_t window) {
+    return mask(positions, parseMask("mask", kind), window);
+}
+
+at::Tensor rmsNormOp(const at::Tensor& input, const Optional& weight, double eps, double weightOffset,
+                     c10::string_view cast) {
+    return rmsNorm(input, weight, {eps, weightOffset, parseCast("rms_norm", cast)});
+}
+
+std::tuple<at::Tensor, at::Tensor> addRmsNormOp(const at::Tensor& input, const at::Tensor& residual,
+                                                const Optional& weight, double eps, double weightOffset,
+                                                c10::string_view cast) {
+    return addRmsNorm(input, residual, weight, {eps, weightOffset, parseCast("add_rms_norm", cast)});
+}
+
+at::Tensor actAndMulOp(const at::Tensor& gateUp, c10::string_view activation) {
+    return actAndMul(gateUp, parseActivation(activation));
+}
+
+std::tuple<at::Tensor, at::Tensor> ropeOp(const at::Tensor& query, const at::Tensor& key,
+                                          const at::Tensor& cos, const at::Tensor& sin,
+                                          c10::string_view style) {
+    return rope(query, key, cos, sin, parseStyle("rope", style));
+}
+
+std::tuple<at::Tensor, at::Tensor> qkNormRopeOp(const at::Tensor& query, const at::Tensor& key,
+                                                const Optional& queryWeight, const Optional& keyWeight,
+                                                const at::Tensor& cos, const at::Tensor& sin, double eps,
+                                                double weightOffset, c10::string_view cast,
+                                                c10::string_view style) {
+    const NormSpec spec{eps, weightOffset, parseCast("qk_norm_rope", cast)};
+    return qkNormRope(query, key, {queryWeight, keyWeight, spec}, cos, sin,
+                      parseStyle("qk_norm_rope", style));
+}
+
+void define(torch::Library& library) {
+    for (const Schema& schema : kSchemas) {
+        const auto known =
+            c10::Dispatcher::singleton().findSchema({std::string("workbench::") + schema.name, ""});
+        if (!known.has_value())
+            library.def(schema.text, {at::Tag::pt2_compliant_tag});
+    }
+}
+
+void implement(torch::Library& library) {
+    library.impl("attention", attentionOp);
+    library.impl("mask", maskOp);
+    library.impl("rms_norm", rmsNormOp);
+    library.impl("add_rms_norm", addRmsNormOp);
+    library.impl("act_and_mul", actAndMulOp);
+    library.impl("rope", ropeOp);
+    library.impl("qk_norm_rope", qkNormRopeOp);
+}
+
+} // namespace
+
+TORCH_LIBRARY_FRAGMENT(workbench, library) {
+    define(library);
+}
+
+TORCH_LIBRARY_IMPL(workbench, CPU, library) {
+    implement(library);
+}
+
+TORCH_LIBRARY_IMPL(workbench, CUDA, library) {
+    if (cudaKernels() != nullptr)
+        implement(library);
+}
+
+} // namespace workbench::ops

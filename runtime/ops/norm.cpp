@@ -1,0 +1,93 @@
+#include "runtime/ops/norm.h"
+
+#include "runtime/ops/checks.h"
+
+#include <ATen/ops/empty_like.h>
+#include <c10/util/Exception.h>
+
+namespace workbench::ops {
+namespace {
+
+void checkInput(const char* op, const at::Tensor& input, const std::optional<at::Tensor>& weight) {
+    checkFloating(op, "input", input);
+    TORCH_CHECK_VALUE(input.dim() >= 1, "workbench::", op, ": input must have at least one dimension.");
+    checkWeight(op, "weight", weight, input);
+}
+
+void checkResidual(const at::Tensor& input, const at::Tensor& residual) {
+    TORCH_CHECK_VALUE(residual.sizes() == input.sizes(), "workbench::add_rms_norm: residual must be ",
+                      input.sizes(), " like input, got ", residual.sizes(), ".");
+    checkLike("add_rms_norm", "residual", residual, "input", input);
+}
+
+at::Tensor emptyLike(const at::Tensor& input) {
+    return at::empty_like(input, input.options(), at::MemoryFormat::Contiguous);
+}
+
+void runNorm(const at::Tensor& input, const std::optional<at::Tensor>& weight, const NormSpec& spec,
+             at::Tensor& output) {
+    if (input.numel() == 0)
+        return;
+    const RowTensor rows = asRows(input);
+    RmsNormCall call{};
+    call.dtype = input.scalar_type();
+    call.input = rows.rows;
+    call.weight = dataOrNull(weight);
+    call.normed = output.mutable_data_ptr();
+    call.spec = spec;
+    kernelsFor("rms_norm", input).rmsNorm(call);
+}
+
+void runAddNorm(const at::Tensor& input, const at::Tensor& residual, const std::optional<at::Tensor>& weight,
+                const NormSpec& spec, at::Tensor& normed, at::Tensor& sum) {
+    if (input.numel() == 0)
+        return;
+    const RowTensor rows = asRows(input);
+    const RowTensor residualRows = asRows(residual);
+    RmsNormCall call{};
+    call.dtype = input.scalar_type();
+    call.input = rows.rows;
+    call.residual = residualRows.rows;
+    call.weight = dataOrNull(weight);
+    call.normed = normed.mutable_data_ptr();
+    call.sum = sum.mutable_data_ptr();
+    call.spec = spec;
+    kernelsFor("add_rms_norm", input).rmsNorm(call);
+}
+
+} // namespace
+
+at::Tensor rmsNorm(const at::Tensor& input, const std::optional<at::Tensor>& weight, const NormSpec& spec) {
+    checkInput("rms_norm", input, weight);
+    at::Tensor output = emptyLike(input);
+    runNorm(input, weight, spec, output);
+    return output;
+}
+
+void rmsNormInto(at::Tensor& output, const at::Tensor& input, const std::optional<at::Tensor>& weight,
+                 const NormSpec& spec) {
+    checkInput("rms_norm", input, weight);
+    checkOutput("rms_norm", "output", output, input.sizes(), input);
+    runNorm(input, weight, spec, output);
+}
+
+std::tuple<at::Tensor, at::Tensor> addRmsNorm(const at::Tensor& input, const at::Tensor& residual,
+                                              const std::optional<at::Tensor>& weight, const NormSpec& spec) {
+    checkInput("add_rms_norm", input, weight);
+    checkResidual(input, residual);
+    at::Tensor normed = emptyLike(input);
+    at::Tensor sum = emptyLike(input);
+    runAddNorm(input, residual, weight, spec, normed, sum);
+    return {normed, sum};
+}
+
+void addRmsNormInto(at::Tensor& normed, at::Tensor& sum, const at::Tensor& input, const at::Tensor& residual,
+                    const std::optional<at::Tensor>& weight, const NormSpec& spec) {
+    checkInput("add_rms_norm", input, weight);
+    checkResidual(input, residual);
+    checkOutput("add_rms_norm", "normed", normed, input.sizes(), input);
+    checkOutput("add_rms_norm", "sum", sum, input.sizes(), input);
+    runAddNorm(input, residual, weight, spec, normed, sum);
+}
+
+} // namespace workbench::ops

@@ -1,0 +1,35 @@
+// RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467), alone and after a residual addition.
+//
+//   y = x * rsqrt(mean(x^2) + eps) over the last dimension, computed in float32 (float64 for float64)
+//   NormCast::BeforeWeight   round(y) * weight, where weight is round(weightOffset + weight) when there is an
+//   offset NormCast::AfterWeight    round(y * (weightOffset + weight))
+//
+// Shapes: input [..., D] of float32, float64, bfloat16 or float16, any strides; weight [D] of the input's
+// dtype, contiguous, or none. Errors: c10::ValueError for shapes and dtypes, c10::Error for a device without
+// kernels.
+#pragma once
+
+#include "runtime/ops/op_types.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <tuple>
+
+namespace workbench::ops {
+
+at::Tensor rmsNorm(const at::Tensor& input, const std::optional<at::Tensor>& weight, const NormSpec& spec);
+
+/// `output`: contiguous, like input; may be the input itself.
+void rmsNormInto(at::Tensor& output, const at::Tensor& input, const std::optional<at::Tensor>& weight,
+                 const NormSpec& spec);
+
+/// {rmsNorm(sum), sum} with sum = round(input + residual).
+std::tuple<at::Tensor, at::Tensor> addRmsNorm(const at::Tensor& input, const at::Tensor& residual,
+                                              const std::optional<at::Tensor>& weight, const NormSpec& spec);
+
+/// `normed` and `sum`: contiguous, like input, distinct; either may be the input or the residual itself.
+void addRmsNormInto(at::Tensor& normed, at::Tensor& sum, const at::Tensor& input, const at::Tensor& residual,
+                    const std::optional<at::Tensor>& weight, const NormSpec& spec);
+
+} // namespace workbench::ops

@@ -1,0 +1,28 @@
+// The operators' schemas; resources/python/workbench_ops has the same, and a test compares them.
+#pragma once
+
+namespace workbench::ops {
+
+struct Schema {
+    const char* name;
+    const char* text;
+};
+
+inline constexpr Schema kSchemas[] = {
+    {"attention", "attention(Tensor query, Tensor key, Tensor value, Tensor positions, *, int layer, float "
+                  "scale, str mask, "
+                  "int window, float softcap, Tensor? sinks, Tensor? slopes) -> Tensor"},
+    {"mask", "mask(Tensor positions, *, str kind, int window) -> Tensor"},
+    {"rms_norm",
+     "rms_norm(Tensor input, Tensor? weight, *, float eps, float weight_offset, str cast) -> Tensor"},
+    {"add_rms_norm",
+     "add_rms_norm(Tensor input, Tensor residual, Tensor? weight, *, float eps, float weight_offset, "
+     "str cast) -> (Tensor normed, Tensor sum)"},
+    {"act_and_mul", "act_and_mul(Tensor gate_up, *, str activation) -> Tensor"},
+    {"rope", "rope(Tensor query, Tensor key, Tensor cos, Tensor sin, *, str style) -> (Tensor, Tensor)"},
+    {"qk_norm_rope",
+     "qk_norm_rope(Tensor query, Tensor key, Tensor? query_weight, Tensor? key_weight, Tensor cos, "
+     "Tensor sin, *, float eps, float weight_offset, str cast, str style) -> (Tensor, Tensor)"},
+};
+
+} // namespace workbench::ops

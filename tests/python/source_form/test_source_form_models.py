@@ -280,3 +280,31 @@ def _resources() -> Path:
     import workbench_tracer
 
     return Path(workbench_tracer.__file__).parent.parent
+
+
+def test_instances_with_other_decisions_get_a_source_of_their_own(emitted, tmp_path):
+    """Of three attentions: qkv and rope on the first, rope on the second, nothing on the third."""
+    from made_requests import SiteMaker, write_request
+    from workbench_tracer.source_form import write_sources
+
+    model = emitted("llama")
+    maker = SiteMaker(model.eager)
+    first, second, third = (f"model.layers.{number}.self_attn" for number in range(3))
+    sites = [maker.qkv(first), maker.rope(first), maker.rope(second)]
+    request = write_request(tmp_path / "request.json", model.folder.parent / "model", sites)
+    index = write_sources(request, tmp_path / "out")
+    found = {entry["python"]: (entry["patterns"], entry["instances"], entry["every_instance"]) for entry in index["classes"]}
+    assert found == {"modeling_llama.LlamaAttention.py": (["qkv", "rope"], [first], False),
+                     "modeling_llama.LlamaAttention.2.py": (["rope"], [second], False)}
+    bound = bind(copy.deepcopy(model.eager), tmp_path / "out")
+    assert hasattr(bound.get_submodule(second), "q_proj") and "forward" not in vars(bound.get_submodule(third))
+    _close(_logits(bound, 2, 9), _logits(model.eager, 2, 9))
+
+
+def test_other_models_of_the_same_classes_are_untouched(emitted):
+    """Binding is per instance: another model of the same classes keeps its own forward."""
+    model = emitted("llama")
+    bound = model.bound()
+    other = zoo.build("llama")
+    assert "forward" in vars(bound.model.layers[0].mlp) and "forward" not in vars(other.model.layers[0].mlp)
+    _close(_logits(other, 1, 7), _logits(model.eager, 1, 7), 0.0)

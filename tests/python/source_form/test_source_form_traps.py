@@ -525,3 +525,23 @@ def test_functions_that_the_file_binds_twice(import_text, tmp_path):
     text = "def helper(x):\n    return x.pow(2)\n\n\n{}helper = torch.abs\n\n\n" + toy_source(NORM, LLAMA_NORM.replace("x.pow(2)", "helper(x)"))
     assert "helper(x)" in refusal_reason(toy_model(import_text(text.format(""))), norm_site(), tmp_path / "twice")
     assert_equal(toy_model(import_text(text.format("not_"))), [norm_site()], tmp_path / "once")
+
+
+def test_torchs_own_norm_module(import_text, tmp_path):
+    text = ("class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.part = nn.RMSNorm(8, eps=1e-3)\n\n"
+            "    def forward(self, x):\n        return self.part(x)\n")
+    model = toy_model(import_text(text))
+    torch.nn.init.uniform_(model.part.weight)
+    assert "def forward(self, x: torch.Tensor)" in assert_equal(model, [norm_site(cast="after_weight")], tmp_path / "out")
+    diff = (tmp_path / "out" / "normalization.RMSNorm.diff").read_text()
+    assert "--- a/torch/nn/modules/normalization.py\n" in diff
+
+
+def test_torchs_own_norm_without_weight_or_epsilon(import_text, tmp_path):
+    text = ("class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.part = nn.RMSNorm({})\n\n"
+            "    def forward(self, x):\n        return self.part(x)\n")
+    plain = norm_site(cast="after_weight", weight=None)
+    model = toy_model(import_text(text.format("(3, 8), eps=1e-3, elementwise_affine=False")))
+    assert "the width that it normalises over is not known" in refusal_reason(model, plain, tmp_path / "wide")
+    model = toy_model(import_text(text.format("8")))
+    assert "is no number" in refusal_reason(model, norm_site(cast="after_weight"), tmp_path / "eps")

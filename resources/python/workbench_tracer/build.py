@@ -1,0 +1,148 @@
+"""From a model directory to its configuration and to a model without weights (fake tensors)."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+from . import plugin
+from .errors import TracerError, bad_input, not_traced, one_line
+from .model_directory import ModelDirectory
+
+_FLOATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
+# Gathers the weights of the chosen experts: the one implementation of transformers that is plain tensor code without a loop over data.
+EXPERTS = "batched_mm"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to build the model. checkpoint_dtype: what the directory says; dtype: what is traced."""
+
+    config: PreTrainedConfig
+    model_class: type[PreTrainedModel]
+    dtype: torch.dtype
+    checkpoint_dtype: str
+    warnings: tuple[str, ...]
+
+
+def plan_build(directory: ModelDirectory, dtype: str, trust_remote_code: bool) -> Plan:
+    """Reads the configuration and finds the causal language model class. Runs no code of the model unless trusted."""
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    config = load_config(directory, trust_remote_code)
+    warnings: list[str] = []
+    if getattr(config, "is_encoder_decoder", False):
+        raise bad_input(
+            "encoder-decoder",
+            f"{directory.path} is an encoder-decoder model ({config.model_type}); only decoder-only language models can be planned.",
+            directory.path,
+        )
+    text = config.get_text_config(decoder=True)
+    if text is not config:
+        modality = "vision-language" if hasattr(config, "vision_config") else "multimodal"
+        warnings.append(f"{directory.path} is a {modality} model ({config.model_type}); only its text part ({text.model_type}) is planned.")
+        config = text
+    model_class = _model_class(directory, config, trust_remote_code, warnings)
+    checkpoint_dtype = _checkpoint_dtype(directory, config)
+    return Plan(config, model_class, _traced_dtype(dtype, checkpoint_dtype, warnings), checkpoint_dtype, tuple(warnings))
+
+
+def load_config(directory: ModelDirectory, trust_remote_code: bool) -> PreTrainedConfig:
+    """The transformers configuration object. Raises TracerError for unknown kinds and for code that is not trusted."""
+    file = directory.path / "config.json"
+    model_type = directory.config.get("model_type")
+    native = model_type in CONFIG_MAPPING
+    if not native and "auto_map" in directory.config and not trust_remote_code:
+        raise bad_input(
+            "untrusted-code",
+            f"{directory.path} brings its own model code ({model_type or 'without a model_type'}), which runs only with --trust-remote-code.",
+            file,
+        )
+    if not native and "auto_map" not in directory.config:
+        raise bad_input(
+            "unknown-model-type", f"{file} says model_type {model_type}, which this version of transformers does not know; update transformers or correct it.", file
+        )
+    try:
+        return AutoConfig.from_pretrained(directory.path, trust_remote_code=trust_remote_code, local_files_only=True)
+    except Exception as error:  # transformers and foreign code raise anything
+        raise bad_input("bad-config", f"{file} does not describe a {model_type} model: {one_line(error)}", file) from error
+
+
+def _model_class(directory: ModelDirectory, config: PreTrainedConfig, trust_remote_code: bool, warnings: list[str]) -> type[PreTrainedModel]:
+    auto_map = getattr(config, "auto_map", None) or {}
+    mapping = AutoModelForCausalLM._model_mapping
+    if "AutoModelForCausalLM" in auto_map and trust_remote_code:
+        from transformers.dynamic_module_utils import get_class_from_dynamic_module
+
+        try:
+            return get_class_from_dynamic_module(auto_map["AutoModelForCausalLM"], str(directory.path), local_files_only=True)
+        except Exception as error:  # foreign code raises anything
+            raise bad_input("bad-model-code", f"The model code of {directory.path} cannot be loaded: {one_line(error)}", directory.path) from error
+    if type(config) in mapping:
+        if auto_map:
+            warnings.append(f"{directory.path} brings its own model code; traced is {config.model_type} as transformers has it.")
+        found = mapping[type(config)]
+        return found[0] if isinstance(found, (list, tuple)) else found
+    raise bad_input(
+        "no-language-model",
+        f"{directory.path} is a {config.model_type} model, for which transformers has no causal language model; only decoder-only language models can be planned.",
+        directory.path,
+    )
+
+
+def _checkpoint_dtype(directory: ModelDirectory, config: PreTrainedConfig) -> str:
+    """Of the configuration, else the commonest floating-point dtype of the weights, else float32."""
+    if config.dtype is not None:
+        return str(config.dtype).removeprefix("torch.")
+    found = [_FLOATS[header.dtype] for header in (directory.tensors or {}).values() if header.dtype in _FLOATS]
+    return max(set(found), key=found.count) if found else "float32"
+
+
+def _traced_dtype(wanted: str, checkpoint_dtype: str, warnings: list[str]) -> torch.dtype:
+    if wanted != "auto":
+        return getattr(torch, wanted)
+    if checkpoint_dtype in ("float32", "bfloat16"):
+        return getattr(torch, checkpoint_dtype)
+    warnings.append(f"The checkpoint is in {checkpoint_dtype}, which the runtime does not compute in; traced in float32.")
+    return torch.float32
+
+
+def new_fake_mode() -> FakeTensorMode:
+    return FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
+
+
+def build(plan: Plan, config: PreTrainedConfig, *, dtype: torch.dtype, attention: str = plugin.NAME) -> PreTrainedModel:
+    """The model in evaluation mode, frozen. Call under a fake mode for a model without weights. The configuration is copied."""
+    plugin.register()
+    config = copy.deepcopy(config)
+    try:
+        model = plan.model_class._from_config(config, dtype=dtype, attn_implementation=attention)
+    except TracerError:
+        raise
+    except Exception as error:  # constructors raise anything
+        raise not_traced(
+            "not-built", f"{plan.model_class.__name__} cannot be built from its config.json: {one_line(error)}", plan.model_class.__name__
+        ) from error
+    if model._can_set_experts_implementation():
+        model.set_experts_implementation(EXPERTS)
+    return model.eval().requires_grad_(False)
+
+
+def decoder_facts(config: PreTrainedConfig) -> dict[str, Any]:
+    """Plain numbers of a configuration; missing ones are 0 or None."""
+    eos = config.eos_token_id
+    return {
+        "hidden_size": getattr(config, "hidden_size", 0) or 0,
+        "num_layers": getattr(config, "num_hidden_layers", 0) or 0,
+        "vocab_size": getattr(config, "vocab_size", 0) or 0,
+        "context_length": getattr(config, "max_position_embeddings", 0) or 0,
+        "eos_token_ids": [] if eos is None else [eos] if isinstance(eos, int) else list(eos),
+        "bos_token_id": config.bos_token_id,
+    }

@@ -1,0 +1,113 @@
+"""Command line: arguments, exit status, and the last resort that turns any failure into one sentence."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from .errors import TracerError, not_traced, one_line
+from .events import Events, private_stdout
+from .options import TraceOptions
+from .output import Stopped
+
+
+
+def main(arguments: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] == "source-form":
+        from .source_form import main as source_form
+
+        return source_form(arguments[1:])
+    options = _parser().parse_args(arguments)
+    if not options.debug:
+        os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+        warnings.simplefilter("ignore")
+    with private_stdout() as events:
+        return guarded(lambda: options.run(options, events), events, options.debug)
+
+
+def guarded(run: Callable[[], None], events: Events, debug: bool) -> int:
+    """Exit status; every failure becomes one `error` event."""
+    try:
+        run()
+        return 0
+    except TracerError as error:
+        failure = error
+    except Stopped as stopped:
+        return 128 + int(stopped.args[0])
+    except KeyboardInterrupt:
+        return 130
+    except MemoryError:
+        failure = not_traced("out-of-memory", "There is not enough memory to trace the model.")
+    except Exception as error:  # the last resort: nothing may reach the user as a traceback alone
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{frame.filename}:{frame.lineno}"
+        failure = not_traced("internal", f"{type(error).__name__} at {where}: {one_line(error)}; run again with --debug to see all of it.", where)
+        failure.__cause__ = error
+    if debug:
+        traceback.print_exception(failure, file=sys.stderr)
+    events.error(failure)
+    return failure.exit_status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="workbench_tracer", description="Traces Hugging Face language models without loading their weights.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, text, run in (
+        ("trace", "write the traced program of a model directory", _trace),
+        ("cache-key", "print the key under which a trace can be kept", _cache_key),
+        ("tokenizer", "encode, decode and apply chat templates: JSON lines in, JSON lines out", _tokenizer),
+        ("resolve", "find org/name[@revision] in the local Hugging Face cache, or download it", _resolve),
+    ):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("--model", required=True, help="model directory" if name != "resolve" else "org/name[@revision]")
+        command.add_argument("--trust-remote-code", action="store_true", help="run the Python code that the model brings")
+        command.add_argument("--debug", action="store_true", help="print tracebacks on stderr")
+        command.set_defaults(run=run)
+        if name in ("trace", "cache-key"):
+            command.add_argument("--dtype", choices=("auto", "float32", "bfloat16"), default="auto", help="auto: that of the checkpoint")
+            command.add_argument("--full", action="store_true", help="trace every layer instead of each distinct one")
+            command.add_argument("--no-proof", dest="proof", action="store_false", help="do not compare with transformers eager")
+        if name == "trace":
+            command.add_argument("--out", required=True, type=Path, help="folder to write; an earlier trace there is replaced")
+        if name == "resolve":
+            command.add_argument("--download", action="store_true", help="fetch what is not in the cache")
+    commands.add_parser("source-form", help="write the forward of rewritten module classes (own arguments: see source-form --help)")
+    return parser
+
+
+def _trace(options: argparse.Namespace, events: Events) -> None:
+    from .trace import run
+
+    run(trace_options(options), events)
+
+
+def trace_options(options: argparse.Namespace) -> TraceOptions:
+    return TraceOptions(
+        Path(options.model).absolute(), Path(getattr(options, "out", ".")).absolute(), options.dtype, options.full, options.trust_remote_code, options.proof
+    )
+
+
+def _cache_key(options: argparse.Namespace, events: Events) -> None:
+    from .cache_key import cache_key
+
+    events.print({"key": cache_key(trace_options(options))})
+
+
+def _tokenizer(options: argparse.Namespace, events: Events) -> None:
+    from .tokenizer import serve
+
+    serve(Path(options.model).absolute(), options.trust_remote_code, sys.stdin, events)
+
+
+def _resolve(options: argparse.Namespace, events: Events) -> None:
+    from .resolve import resolve
+
+    events.print({"path": str(resolve(options.model, options.download))})
+
+

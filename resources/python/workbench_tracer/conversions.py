@@ -1,0 +1,81 @@
+"""Expressions over checkpoint tensors: {"op": "copy" | "cat" | "stack", "dim", "from": [{"tensor"} or a nested expression]}."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transformers.core_model_loading import Concatenate, MergeModulelist, WeightConverter, WeightRenaming
+
+from .safetensors_header import TensorHeader
+
+Expression = dict[str, Any]
+
+
+class Unsupported(Exception):
+    """A conversion of transformers that no expression stands for."""
+
+    def __init__(self, operation: str, sources: int) -> None:
+        super().__init__(operation)
+        self.operation = operation
+        self.sources = sources
+
+
+def copy(tensor: str) -> Expression:
+    return {"from": [{"tensor": tensor}], "op": "copy", "dim": 0}
+
+
+def convert(name: str, converter: WeightConverter | None, found: dict[str | None, list[str]]) -> dict[str, Expression]:
+    """Expressions by target name for one group of checkpoint tensors. found: source pattern -> checkpoint names in order."""
+    if converter is None:
+        # The last of several tensors for one name wins in transformers; the order is that of loading.
+        return {name: copy(found[None][-1])}
+    merged: dict[str, list[Expression]] = {
+        pattern: [copy(key) for key in found[pattern]] for pattern in converter.source_patterns if pattern in found
+    }
+    for operation in converter.operations:
+        if isinstance(operation, MergeModulelist):
+            merged = {pattern: [_join("stack", operation.dim, parts)] for pattern, parts in merged.items()}
+        elif isinstance(operation, Concatenate):
+            merged = {name: [_join("cat", operation.dim, [part for parts in merged.values() for part in parts])]}
+        else:
+            raise Unsupported(type(operation).__name__, sum(len(keys) for keys in found.values()))
+    parts = [part for parts in merged.values() for part in parts]
+    if len(parts) != 1:
+        raise Unsupported("+".join(type(operation).__name__ for operation in converter.operations), len(parts))
+    return {name: parts[0]}
+
+
+def _join(op: str, dim: int, parts: list[Expression]) -> Expression:
+    """A copy inside of another expression is its tensor."""
+    return {"from": [part["from"][0] if part["op"] == "copy" else part for part in parts], "op": op, "dim": dim}
+
+
+def shape_of(expression: Expression, tensors: dict[str, TensorHeader]) -> tuple[int, ...] | None:
+    """None where the parts do not fit together."""
+    parts = [tensors[part["tensor"]].shape if "tensor" in part else shape_of(part, tensors) for part in expression["from"]]
+    first, dim = parts[0], expression["dim"]
+    if first is None or expression["op"] == "copy":
+        return first
+    if expression["op"] == "stack":
+        return (*first[:dim], len(parts), *first[dim:]) if all(part == first for part in parts) else None
+    rest = [part[:dim] + part[dim + 1 :] if part is not None else None for part in parts]
+    if any(other != rest[0] for other in rest):
+        return None
+    return (*first[:dim], sum(part[dim] for part in parts if part is not None), *first[dim + 1 :])
+
+
+def expected_sources(name: str, shape: tuple[int, ...], renamings: list[WeightRenaming], converters: list[WeightConverter]) -> Expression:
+    """The checkpoint tensors that transformers would write for a parameter; the parameter's own name where no conversion is simple enough."""
+    for converter in converters:
+        target = converter.target_patterns[0]
+        prefix, found, suffix = name.rpartition(target)
+        kinds = [type(operation) for operation in converter.operations]
+        if len(converter.target_patterns) != 1 or not found or suffix or (prefix and not prefix.endswith(".")):
+            continue
+        if kinds in ([MergeModulelist], [MergeModulelist, Concatenate]) and all("*" in pattern for pattern in converter.source_patterns):
+            sources: dict[str | None, list[str]] = {
+                pattern: [prefix + pattern.replace("*", str(expert)) for expert in range(shape[0])] for pattern in converter.source_patterns
+            }
+            return convert(name, converter, sources)[name]
+    del renamings  # transformers writes the names of the model except where a conversion is registered
+    return copy(name)

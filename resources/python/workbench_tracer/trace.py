@@ -1,0 +1,80 @@
+"""The `trace` command: model directory in, trace folder (trace.pt2, trace.json) out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from . import archive, computed, parameters, program, sources
+from .build import Plan, build, decoder_facts, new_fake_mode, plan_build
+from .events import Events
+from .layers import Layers, choose_layers
+from .model_directory import open_directory
+from .options import TraceOptions
+from .output import whole_folder
+from .version import VERSION
+
+SCHEMA = 1
+
+
+def run(options: TraceOptions, events: Events) -> None:
+    """Writes options.out. Raises TracerError."""
+    torch.set_num_threads(1)
+    with whole_folder(options.out) as folder:
+        events.stage("build", str(options.model))
+        directory = open_directory(options.model)
+        plan = plan_build(directory, options.dtype, options.trust_remote_code)
+        with new_fake_mode() as mode:
+            whole = build(plan, plan.config, dtype=plan.dtype)
+        names = parameters.ParameterMap.of(whole, directory)
+        layers = choose_layers(plan, whole, mode, names.computed, force_full=options.full)
+        events.stage("export", layers.summary)
+        program.takes_flat_tokens(layers.model)
+        with mode:
+            traced = program.trace(layers.model, program.example_inputs())
+        events.stage("write", str(options.out))
+        described = _write(folder, options, plan, layers, names, traced)
+        (folder / "trace.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    events.send("done", out=str(options.out))
+
+
+def _write(folder: Path, options: TraceOptions, plan: Plan, layers: Layers, names: parameters.ParameterMap, traced: program.Traced) -> dict[str, Any]:
+    values = computed.computed_buffers(layers.model, names.computed)
+    persistent = {name: value for name, value in values.items() if name in traced.program.state_dict}
+    others = {name: value for name, value in values.items() if name not in persistent}
+    others.update(computed.lifted_constants(traced.program))
+    archive.write_archive(folder / "trace.pt2", traced.program, persistent, others)
+    return {
+        "schema": SCHEMA,
+        "tracer": {"version": VERSION, **_versions()},
+        "model": _model_facts(plan, traced),
+        "layers": layers.described(),
+        "parameters": names.parameters,
+        "tied": names.tied,
+        "computed": sorted(values),
+        "sources": sources.source_files(layers.model),
+        "proof": None,
+        "warnings": [*plan.warnings, *names.warnings, *layers.warnings],
+    }
+
+
+def _versions() -> dict[str, str]:
+    import transformers
+
+    return {"torch": torch.__version__.split("+")[0], "transformers": transformers.__version__}
+
+
+def _model_facts(plan: Plan, traced: program.Traced) -> dict[str, Any]:
+    config = {key: value for key, value in plan.config.to_dict().items() if key not in ("transformers_version", "_name_or_path")}
+    return {
+        "class": plan.model_class.__name__,
+        "model_type": plan.config.model_type,
+        "dtype": str(plan.dtype).removeprefix("torch."),
+        "checkpoint_dtype": plan.checkpoint_dtype,
+        **decoder_facts(plan.config),
+        "max_window": max((call.mask.window for call in traced.calls), default=0),
+        "config": json.loads(json.dumps(config, default=str, sort_keys=True)),
+    }

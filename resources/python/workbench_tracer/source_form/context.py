@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +84,3 @@ def require_equal(name: str, planned: Any, found: Any) -> None:
 
 def _close(planned: Any, found: float) -> bool:
     return isinstance(planned, (int, float)) and abs(planned - found) <= 1e-6 * abs(found)
-
-
-@lru_cache(maxsize=None)
-def file_sha256(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -14,8 +14,9 @@ from .symbolic import FLOAT32, Evaluator, Tree
 
 @dataclass(frozen=True)
 class Norm:
-    """y = x * rsqrt(mean(x^2) + eps), times the weight. `weight` is an attribute or empty, `epsilon` source text after `self.`
-    or a number."""
+    """y = x * rsqrt(mean(x^2) + eps), times the weight.
+
+    `weight` is an attribute of the module or empty; `epsilon_attribute` is one or empty, and then `epsilon` is the literal."""
 
     input: str
     weight: str
@@ -23,10 +24,6 @@ class Norm:
     epsilon: float
     weight_offset: float
     cast: str
-
-    def arguments(self, prefix: str, optional_weight: bool = True) -> list[str]:
-        """Arguments of a workbench op: the weight, then eps, weight_offset and cast by keyword. `prefix` is `self.` or longer."""
-        return [self.weight_text(prefix)] + self.keywords(prefix)
 
     def weight_text(self, prefix: str) -> str:
         return f"{prefix}{self.weight}" if self.weight else "None"

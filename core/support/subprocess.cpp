@@ -119,6 +119,33 @@ ExitState exitState(const siginfo_t& info) {
     return {0, info.si_status};
 }
 
+/// Keeps SIGPIPE from this thread while it lives: a write to a closed pipe is then an error only.
+class SigpipeGuard {
+public:
+    SigpipeGuard() {
+        sigset_t pending;
+        sigpending(&pending);
+        m_wasPending = sigismember(&pending, SIGPIPE) == 1;
+        sigemptyset(&m_pipe);
+        sigaddset(&m_pipe, SIGPIPE);
+        pthread_sigmask(SIG_BLOCK, &m_pipe, &m_old);
+    }
+    ~SigpipeGuard() {
+        const timespec now{};
+        if (!m_wasPending)
+            while (sigtimedwait(&m_pipe, nullptr, &now) == -1 && errno == EINTR) {
+            }
+        pthread_sigmask(SIG_SETMASK, &m_old, nullptr);
+    }
+    SigpipeGuard(const SigpipeGuard&) = delete;
+    SigpipeGuard& operator=(const SigpipeGuard&) = delete;
+
+private:
+    sigset_t m_pipe{};
+    sigset_t m_old{};
+    bool m_wasPending = false;
+};
+
 std::chrono::steady_clock::time_point deadlineAfter(std::chrono::milliseconds limit) {
     return std::chrono::steady_clock::now() + std::min<std::chrono::milliseconds>(limit, kForever);
 }
@@ -256,6 +283,18 @@ void Subprocess::reset() noexcept {
 
 void Subprocess::closeInput() {
     closeFd(m_input);
+}
+
+bool Subprocess::write(std::string_view text) {
+    const SigpipeGuard guard;
+    while (!text.empty()) {
+        const ssize_t count = ::write(m_input, text.data(), text.size());
+        if (count < 0 && errno != EINTR)
+            return false;
+        if (count > 0)
+            text.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
 }
 
 void Subprocess::kill() {

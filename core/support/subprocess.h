@@ -47,6 +47,8 @@ public:
     int input() const { return m_input; }   ///< write end of its stdin; -1 once closed
     int output() const { return m_output; } ///< read end of its stdout
     void closeInput();
+    /// Writes all of the text to its stdin; false when it has closed it. Never raises SIGPIPE.
+    bool write(std::string_view text);
 
     /// Kills every process of the group; wait() still has to be called (the destructor does).
     void kill();

@@ -143,7 +143,7 @@ TEST(Subprocess, AnEndlessLineIsAnError) {
 TEST(Subprocess, TalksThroughPipesUntilItsInputCloses) {
     auto process = Subprocess::start({{"cat"}, {}, {}});
     ASSERT_TRUE(process.ok());
-    ASSERT_EQ(::write(process->input(), "hello", 5), 5);
+    ASSERT_TRUE(process->write("hello"));
     char buffer[8] = {};
     ASSERT_EQ(::read(process->output(), buffer, 5), 5);
     EXPECT_STREQ(buffer, "hello");
@@ -152,6 +152,13 @@ TEST(Subprocess, TalksThroughPipesUntilItsInputCloses) {
     const auto exit = process->wait(60s);
     ASSERT_TRUE(exit.has_value());
     EXPECT_TRUE(exit->success());
+}
+
+TEST(Subprocess, WritingToADeadProcessIsNoSignal) {
+    auto process = Subprocess::start({{"true"}, {}, {}});
+    ASSERT_TRUE(process.ok());
+    ASSERT_TRUE(process->wait(60s).has_value());
+    EXPECT_FALSE(process->write("hello"));
 }
 
 TEST(Subprocess, DestructionKills) {

@@ -17,9 +17,11 @@ MARKER = "trace.json"
 
 
 @contextlib.contextmanager
-def whole_folder(out: Path) -> Iterator[Path]:
-    """A temporary sibling of `out` to write into; renamed to `out` at the end, removed on failure, SIGTERM and SIGINT."""
-    _require_replaceable(out)
+def whole_folder(out: Path, marker: str = MARKER) -> Iterator[Path]:
+    """A temporary sibling of `out` to write into; renamed to `out` at the end, removed on failure, SIGTERM and SIGINT.
+
+    `marker`: the file by which an earlier result, which may be replaced, is told from a folder of the user's."""
+    _require_replaceable(out, marker)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
@@ -30,22 +32,22 @@ def whole_folder(out: Path) -> Iterator[Path]:
             try:
                 yield folder
                 folder.chmod(0o755)
-                _replace(folder, out)
+                _replace(folder, out, marker)
             except OSError as error:
                 raise bad_input("unwritable", f"{out} cannot be written: {error.strerror or error}.", out) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _require_replaceable(out: Path) -> None:
+def _require_replaceable(out: Path, marker: str) -> None:
     if out.exists() and not out.is_dir():
         raise bad_input("unwritable", f"{out} is a file, not a folder; name another.", out)
-    if out.is_dir() and any(out.iterdir()) and not (out / MARKER).is_file():
-        raise bad_input("unwritable", f"{out} holds files that are no trace; name an empty or new folder.", out)
+    if out.is_dir() and any(out.iterdir()) and not (out / marker).is_file():
+        raise bad_input("unwritable", f"{out} holds files that are no earlier result; name an empty or new folder.", out)
 
 
-def _replace(folder: Path, out: Path) -> None:
-    """Rename over an older trace. Where another process was faster with a whole trace, theirs stays."""
+def _replace(folder: Path, out: Path, marker: str) -> None:
+    """Rename over an older result. Where another process was faster with a whole one, theirs stays."""
     if out.exists():
         old = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
         os.replace(out, old / "old")
@@ -53,7 +55,7 @@ def _replace(folder: Path, out: Path) -> None:
     try:
         os.rename(folder, out)
     except OSError:
-        if not (out / MARKER).is_file():
+        if not (out / marker).is_file():
             raise
 
 

@@ -19,6 +19,7 @@ for folder in (ROOT / "resources" / "python", ROOT / "tests" / "models", Path(__
 
 import zoo  # noqa: E402
 from made_requests import breadth_sites, model_sites, write_request  # noqa: E402
+from workbench_tracer.events import Events  # noqa: E402
 from workbench_tracer.source_form import bind, write_sources  # noqa: E402
 
 
@@ -46,7 +47,7 @@ def emitted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Emitted
             zoo.save_config(name, root / "model")
             sites = (model_sites if name in zoo.REQUIRED else breadth_sites)(name, eager)
             request = write_request(root / "request.json", root / "model", sites)
-            made[name] = Emitted(name, eager, root / "out", write_sources(request, root / "out"))
+            made[name] = Emitted(name, eager, root / "out", write_sources(request, root / "out", Events()))
         return made[name]
 
     return get

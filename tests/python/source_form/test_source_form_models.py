@@ -13,6 +13,7 @@ import pytest
 import torch
 import transformers
 import zoo
+from workbench_tracer.events import Events
 from workbench_tracer.source_form import bind, original_state_dict
 
 TOLERANCE = 1e-5  # of the largest logit, f32: a merged product may add in another order
@@ -267,8 +268,7 @@ def test_every_emitted_class_was_run_before_it_was_given_out(name, emitted):
 def test_command_line_writes_events_and_files(emitted, tmp_path):
     model = emitted("llama")
     request = model.folder.parent / "request.json"
-    code = ("import sys; from workbench_tracer.source_form import main; sys.exit(main(sys.argv[1:]))")
-    result = subprocess.run([sys.executable, "-c", code, "--request", str(request), "--out", str(tmp_path / "out")],
+    result = subprocess.run([sys.executable, "-m", "workbench_tracer", "source-form", "--request", str(request), "--out", str(tmp_path / "out")],
                             capture_output=True, text=True, env={"PYTHONPATH": str(_resources())})
     assert result.returncode == 0, result.stderr
     assert '"event": "done"' in result.stdout.splitlines()[-1]
@@ -292,7 +292,7 @@ def test_instances_with_other_decisions_get_a_source_of_their_own(emitted, tmp_p
     first, second, third = (f"model.layers.{number}.self_attn" for number in range(3))
     sites = [maker.qkv(first), maker.rope(first), maker.rope(second)]
     request = write_request(tmp_path / "request.json", model.folder.parent / "model", sites)
-    index = write_sources(request, tmp_path / "out")
+    index = write_sources(request, tmp_path / "out", Events())
     found = {entry["python"]: (entry["patterns"], entry["instances"], entry["every_instance"]) for entry in index["classes"]}
     assert found == {"modeling_llama.LlamaAttention.py": (["qkv", "rope"], [first], False),
                      "modeling_llama.LlamaAttention.2.py": (["rope"], [second], False)}

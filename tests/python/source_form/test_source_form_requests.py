@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 import zoo
 from made_requests import write_request
-from workbench_tracer.source_form import SourceFormError, main, write_sources
+from workbench_tracer.errors import TracerError
+from workbench_tracer.events import Events
+from workbench_tracer.source_form import main, write_sources
 
 REMOTE_CONFIG = '''from transformers import PretrainedConfig
 
@@ -98,7 +100,7 @@ def _run(tmp_path: Path, shape: str, trust: bool) -> tuple[subprocess.CompletedP
 def test_code_of_a_model_does_not_run_unasked(tmp_path):
     result, out = _run(tmp_path, "batch, tokens, 8", trust=False)
     error = json.loads(result.stdout.splitlines()[-1])
-    assert result.returncode == 4 and error["code"] == "remote-code" and "--trust-remote-code" in error["message"]
+    assert result.returncode == 3 and error["code"] == "untrusted-code" and "--trust-remote-code" in error["message"]
     assert not out.exists() and not list(tmp_path.rglob("was_imported"))
 
 
@@ -136,10 +138,10 @@ def _model_dir(tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-def _error(tmp_path: Path, text: str, out: Path | None = None) -> SourceFormError:
+def _error(tmp_path: Path, text: str, out: Path | None = None) -> TracerError:
     (tmp_path / "request.json").write_text(text)
-    with pytest.raises(SourceFormError) as error:
-        write_sources(tmp_path / "request.json", out or tmp_path / "out")
+    with pytest.raises(TracerError) as error:
+        write_sources(tmp_path / "request.json", out or tmp_path / "out", Events())
     return error.value
 
 
@@ -160,8 +162,8 @@ def test_two_sites_with_one_id(tmp_path):
 
 
 @pytest.mark.parametrize("config, expected", [
-    (None, "has no config.json"), ("{", "cannot be read"), ("[]", "does not hold an object"),
-    ('{"model_type": "no-such-model"}', "could not be built"),
+    (None, "has no config.json"), ("{", "no valid JSON"), ("[]", "not an object"),
+    ('{"model_type": "no-such-model"}', "does not know"),
 ])
 def test_broken_models(config, expected, tmp_path):
     (tmp_path / "model").mkdir()
@@ -173,7 +175,7 @@ def test_broken_models(config, expected, tmp_path):
 
 def test_missing_model(tmp_path):
     error = _error(tmp_path, json.dumps({"schema": 1, "model": str(tmp_path / "none"), "sites": []}))
-    assert "is no directory" in error.message
+    assert "has no config.json" in error.message
 
 
 def test_foreign_files_in_the_folder_stay(tmp_path):
@@ -188,19 +190,19 @@ def test_an_earlier_result_is_replaced(tmp_path, emitted):
     out = tmp_path / "out"
     shutil.copytree(emitted("qwen3").folder, out)
     request = write_request(tmp_path / "request.json", _model_dir(tmp_path), [])
-    index = write_sources(request, out)
+    index = write_sources(request, out, Events())
     assert index["sites"] == {} and [path.name for path in out.iterdir()] == ["index.json"]
 
 
-def test_errors_are_one_event(tmp_path, capsys):
+def test_errors_are_one_event(tmp_path, capfd):
     request = tmp_path / "request.json"
     request.write_text("{}")
     assert main(["--request", str(request), "--out", str(tmp_path / "out")]) == 3
-    events: list[dict[str, Any]] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    events: list[dict[str, Any]] = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
     assert [event["event"] for event in events] == ["error"] and events[0]["where"] == str(request)
 
 
 def test_a_module_that_the_model_lacks_is_a_reason(tmp_path):
     site = SITE | {"id": "qkv@elsewhere", "module": "elsewhere"}
-    index = write_sources(write_request(tmp_path / "request.json", _model_dir(tmp_path), [site]), tmp_path / "out")
+    index = write_sources(write_request(tmp_path / "request.json", _model_dir(tmp_path), [site]), tmp_path / "out", Events())
     assert "the model has no module elsewhere" in index["sites"]["qkv@elsewhere"]["reason"]

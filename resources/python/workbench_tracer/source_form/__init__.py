@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .binding import bind, original_state_dict
 from .cli import main, write_sources
-from .refusal import BindError, SourceFormError
+from .refusal import BindError
 
-__all__ = ["BindError", "SourceFormError", "bind", "main", "original_state_dict", "write_sources"]
+__all__ = ["BindError", "bind", "main", "original_state_dict", "write_sources"]

@@ -9,14 +9,15 @@ import json
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from ..errors import one_line
 from .binding import bind
+from .models import Build
 
-Build = Callable[[], torch.nn.Module]
 Key = tuple[str, str]
 
 _SHAPE = (2, 5)  # sequences, tokens
@@ -47,13 +48,13 @@ def find_failures(build: Build, folder: Path, index: dict[str, Any]) -> tuple[st
 
 
 def _failure(build: Build, folder: Path | None) -> str:
-    """The first line of the exception that one training step without values raises; empty when it runs."""
+    """The exception that one training step without values raises; empty when it runs."""
     try:
         with FakeTensorMode(allow_non_fake_inputs=True), torch.enable_grad():
-            model = build().train()
+            model = build().train().requires_grad_(True)
             if folder is not None:
                 bind(model, folder)
             model(input_ids=torch.zeros(_SHAPE, dtype=torch.int64), use_cache=False).logits.sum().backward()
     except Exception as error:  # any exception of the model's code is the answer that is asked for
-        return str(error).strip().split("\n")[0] or type(error).__name__
+        return one_line(error)
     return ""

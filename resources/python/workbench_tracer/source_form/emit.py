@@ -19,6 +19,7 @@ from .rewrite import Merge, Rewrite
 from .source_file import overlap
 
 SCHEMA = 1
+INDEX = "index.json"
 
 
 @dataclass
@@ -139,7 +140,7 @@ def emit(request: Request, model: torch.nn.Module, out: Path, withdrawn: dict[tu
         _write(out, name, rendered)
         entries.append(_class_entry(variant, name, rendered, modules, sizes))
     index = _index(request, plan, entries) | {"unchecked": unchecked or None}
-    (out / "index.json").write_text(json.dumps(index, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (out / INDEX).write_text(json.dumps(index, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return index
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .refusal import SourceFormError
+from ..errors import bad_input, one_line
 
 SCHEMA = 1
 
@@ -58,24 +58,24 @@ class Request:
 
 
 def read_request(path: Path) -> Request:
-    """Raises SourceFormError `bad-request` with the file and the field."""
+    """Raises TracerError `bad-request` with the file and the field."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise SourceFormError("bad-request", f"the request {path} cannot be read: {error}", str(path)) from error
+        raise bad_input("bad-request", f"The request {path} cannot be read: {one_line(error)}.", path) from error
     try:
         return _parse(data)
     except (KeyError, TypeError, AttributeError) as error:
-        raise SourceFormError("bad-request", f"the request {path} lacks or misuses a field: {error}", str(path)) from error
+        raise bad_input("bad-request", f"The request {path} lacks or misuses a field: {one_line(error)}.", path) from error
 
 
 def _parse(data: dict[str, Any]) -> Request:
     if data["schema"] != SCHEMA:
-        raise SourceFormError("bad-request", f"the request has schema {data['schema']!r}, this version reads {SCHEMA}")
+        raise bad_input("bad-request", f"The request has schema {data['schema']!r}, this version reads {SCHEMA}.")
     sites = tuple(_site(entry) for entry in data["sites"])
     names = [site.id for site in sites]
     if len(set(names)) != len(names):
-        raise SourceFormError("bad-request", "two sites of the request have the same id")
+        raise bad_input("bad-request", "Two sites of the request have the same id.")
     return Request(Path(data["model"]), bool(data.get("trust_remote_code", False)), dict(data.get("sources", {})), sites)
 
 

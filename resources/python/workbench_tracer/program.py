@@ -52,7 +52,7 @@ def takes_flat_tokens(model: PreTrainedModel) -> None:
         logits = original(self, input_ids=input_ids, position_ids=position_ids, use_cache=False, **rows).logits
         return logits if picks_rows else logits[:, logits_to_keep]
 
-    model.forward = types.MethodType(forward, model)
+    object.__setattr__(model, "forward", types.MethodType(forward, model))
 
 
 def trace(model: PreTrainedModel, inputs: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> Traced:

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from transformers import PreTrainedModel
 
 from . import archive, computed, parameters, program, sources
 from .build import Plan, build, decoder_facts, new_fake_mode, plan_build
+from .errors import TracerError
 from .events import Events
+from .layer_number import observed_numbers
 from .layers import Layers, choose_layers
 from .model_directory import open_directory
 from .options import TraceOptions
@@ -32,13 +36,28 @@ def run(options: TraceOptions, events: Events) -> None:
         names = parameters.ParameterMap.of(whole, directory)
         layers = choose_layers(plan, whole, mode, names.computed, force_full=options.full)
         events.stage("export", layers.summary)
-        program.takes_flat_tokens(layers.model)
-        with mode:
-            traced = program.trace(layers.model, program.example_inputs())
+        traced, layers = _export(plan, whole, layers, mode)
         events.stage("write", str(options.out))
         described = _write(folder, options, plan, layers, names, traced)
         (folder / "trace.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
     events.send("done", out=str(options.out))
+
+
+def _export(plan: Plan, whole: PreTrainedModel, layers: Layers, mode: FakeTensorMode) -> tuple[program.Traced, Layers]:
+    """Falls back to all layers where a layer computes with its own number, since no layer can then stand for another."""
+    with mode:
+        if layers.traced is not None:
+            with observed_numbers(layers.traced) as used:
+                try:
+                    traced = program.trace(layers.model, program.example_inputs())
+                except TracerError:
+                    if not used:
+                        raise
+            if not used:
+                return traced, layers
+            warning = f"Every layer of {type(whole).__name__} is traced by itself, which takes longer: its layers compute with their number."
+            layers = Layers(whole, plan.config, None, None, warnings=[warning])
+        return program.trace(layers.model, program.example_inputs()), layers
 
 
 def _write(folder: Path, options: TraceOptions, plan: Plan, layers: Layers, names: parameters.ParameterMap, traced: program.Traced) -> dict[str, Any]:

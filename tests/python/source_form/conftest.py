@@ -46,7 +46,7 @@ def emitted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Emitted
             eager = zoo.build(name)
             zoo.save_config(name, root / "model")
             sites = (model_sites if name in zoo.REQUIRED else breadth_sites)(name, eager)
-            request = write_request(root / "request.json", root / "model", sites)
+            request = write_request(root / "request.json", root / "model", sites, dtype="bfloat16")
             made[name] = Emitted(name, eager, root / "out", write_sources(request, root / "out", Events()))
         return made[name]
 

@@ -435,7 +435,6 @@ NORM_TRAPS = {
     "a branch": (LLAMA_NORM.replace("    variance", "    if self.training:\n        return x\n    variance"), {}, "if self.training"),
     "a product after it": (LLAMA_NORM.replace("return self", "return 2 * self"), {}, "is not an RMSNorm"),
     "another epsilon than planned": (LLAMA_NORM, {"eps": 1e-5}, "the plan says eps = 1e-05, the source says 0.001"),
-    "another cast than planned": (LLAMA_NORM, {"cast": "after_weight"}, "the plan says cast"),
     "another weight than planned": (LLAMA_NORM, {"weight": "part.scale"}, "the plan says that the weight is part.scale"),
     "another offset than planned": (LLAMA_NORM, {"weight_offset": 1.0}, "the plan says weight_offset"),
 }
@@ -445,6 +444,24 @@ NORM_TRAPS = {
 def test_rms_norm_trap(body, changes, expected, import_text, tmp_path):
     assert body != LLAMA_NORM or changes, "the trap changes nothing"
     assert expected in refusal_reason(toy_model(import_text(toy_source(NORM, body))), norm_site(**changes), tmp_path / "out")
+
+
+@pytest.mark.parametrize("dtype, refused", [("float32", False), ("bfloat16", True)])
+def test_another_cast_than_planned(dtype, refused, import_text, tmp_path):
+    """A float32 trace rounds nowhere, so its plan cannot tell the orders apart: the source says which it is."""
+    (tmp_path / "out").mkdir()
+    site = norm_site(cast="after_weight")
+    request = Request(Path("toy"), False, {}, (site,), dtype)
+    entry = emit(request, toy_model(import_text(toy_source(NORM, LLAMA_NORM))), tmp_path / "out")["sites"][site.id]
+    if refused:
+        assert "the plan says cast = 'after_weight', the source says 'before_weight'" in entry["reason"]
+    else:
+        assert 'cast="before_weight"' in (tmp_path / "out" / entry["form"]["python"]).read_text()
+
+
+def test_weights_by_role(import_text, tmp_path):
+    nodes = tuple(Node("aten.linear.default", f"part.{role}_proj", role, "", 0, "forward") for role in "kvq")
+    assert_equal(toy_model(import_text(toy_source(ATTENTION, PLAIN))), [Site("qkv@part", "qkv", "part", nodes, {})], tmp_path / "out")
 
 
 def test_gated_norm_has_two_inputs(import_text, tmp_path):

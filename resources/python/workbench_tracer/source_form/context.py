@@ -17,6 +17,7 @@ from .request import Site
 class Context:
     model: torch.nn.Module
     sources: dict[str, str] = field(default_factory=dict)
+    dtype: str = ""  # of the trace, where it is known
 
     def __post_init__(self) -> None:
         self.modules: dict[str, torch.nn.Module] = dict(self.model.named_modules())

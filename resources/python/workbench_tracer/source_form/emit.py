@@ -50,7 +50,7 @@ class Plan:
 
 def plan_sources(request: Request, model: torch.nn.Module) -> Plan:
     """Decides every site without writing anything. Sites of larger patterns come first where two want the same lines."""
-    context = Context(model, request.sources)
+    context = Context(model, request.sources, request.dtype)
     order = list(PATTERNS)
     reasons = {site.id: f"no source form is known for the pattern {site.pattern}" for site in request.sites
                if site.pattern not in PATTERNS}

@@ -1,15 +1,16 @@
 """The request: which sites of which model shall become source. Written by the session from the plan's applied sites.
 
     {"schema": 1, "model": DIR, "trust_remote_code": false,
+     "dtype": "float32",                                                   optional: what was traced
      "sources": {"<file>": "<sha256>"},                                    optional: the files that the trace recorded
      "sites": [{"id": "qkv@model.layers.0.self_attn", "pattern": "qkv", "module": "model.layers.0.self_attn",
                 "nodes": [{"op": "aten.linear.default", "module": "...q_proj", "role": "q", "file": "...", "line": 257,
                            "function": "forward"}, ...],
                 "params": {...}}]}
 
-`params` by pattern, each checked against the source where present:
-    qkv           weights: the parameters in the order in which they concatenate
-    gate-up       weights: gate, up;  activation
+`params` by pattern, each checked against the source where present (cast only of a trace that rounds, so not of float32):
+    qkv           weights: the parameters in the order in which they concatenate; else those of the nodes with roles q, k, v
+    gate-up       weights: gate, up; else those of the nodes with these roles;  activation
     rms-norm      weight, eps, weight_offset, cast
     add-rms-norm  the same;  nodes: the add of the residual has another module than the norm's
     rope          style
@@ -48,6 +49,12 @@ class Site:
     nodes: tuple[Node, ...]
     params: dict[str, Any] = field(default_factory=dict)
 
+    def weights(self, *roles: str) -> list[str]:
+        """The parameters that a merge takes, in order: the plan's list, else the weights of the nodes with these roles."""
+        named = [str(name) for name in self.params.get("weights", [])]
+        by_role = {node.role: f"{node.module}.weight" for node in self.nodes}
+        return named or [by_role[role] for role in roles if role in by_role]
+
 
 @dataclass(frozen=True)
 class Request:
@@ -55,6 +62,7 @@ class Request:
     trust_remote_code: bool
     sources: dict[str, str]
     sites: tuple[Site, ...]
+    dtype: str = ""
 
 
 def read_request(path: Path) -> Request:
@@ -76,7 +84,8 @@ def _parse(data: dict[str, Any]) -> Request:
     names = [site.id for site in sites]
     if len(set(names)) != len(names):
         raise bad_input("bad-request", "Two sites of the request have the same id.")
-    return Request(Path(data["model"]), bool(data.get("trust_remote_code", False)), dict(data.get("sources", {})), sites)
+    return Request(Path(data["model"]), bool(data.get("trust_remote_code", False)), dict(data.get("sources", {})), sites,
+                   str(data.get("dtype", "")))
 
 
 def _site(entry: dict[str, Any]) -> Site:

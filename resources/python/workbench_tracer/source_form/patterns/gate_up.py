@@ -29,7 +29,7 @@ _MODULES = {"SiLU": "silu", "SiLUActivation": "silu", "GELUActivation": "gelu", 
 
 
 def rewrite_gate_up(site: Site, context: Context) -> Rewrite:
-    weights = [str(name) for name in site.params.get("weights", [])]
+    weights = site.weights("gate", "up")
     if len(weights) != 2:
         raise Refusal(f"gate-up merges 2 weights, the plan names {len(weights)}")
     forward = context.forward(site.module, site)

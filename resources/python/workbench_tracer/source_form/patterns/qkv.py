@@ -23,7 +23,7 @@ MERGED, SIZES = "qkv_proj", "qkv_sizes"
 
 
 def rewrite_qkv(site: Site, context: Context) -> Rewrite:
-    weights = [str(name) for name in site.params.get("weights", [])]
+    weights = site.weights("q", "k", "v")
     if len(weights) != 3:
         raise Refusal(f"qkv merges 3 weights, the plan names {len(weights)}")
     forward = context.forward(site.module, site)

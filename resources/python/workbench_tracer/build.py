@@ -13,7 +13,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-from . import plugin
+from . import plugin, rope
 from .errors import TracerError, bad_input, not_traced, one_line
 from .model_directory import ModelDirectory
 
@@ -50,6 +50,7 @@ def plan_build(directory: ModelDirectory, dtype: str, trust_remote_code: bool) -
         warnings.append(f"{directory.path} is a {modality} model ({config.model_type}); only its text part ({text.model_type}) is planned.")
         config = text
     model_class = _model_class(directory, config, trust_remote_code, warnings)
+    warnings.extend(rope.warnings(config))
     checkpoint_dtype = _checkpoint_dtype(directory, config)
     return Plan(config, model_class, _traced_dtype(dtype, checkpoint_dtype, warnings), checkpoint_dtype, tuple(warnings))
 
@@ -118,7 +119,7 @@ def new_fake_mode() -> FakeTensorMode:
     return FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
 
 
-def build(plan: Plan, config: PreTrainedConfig, *, dtype: torch.dtype, attention: str = plugin.NAME) -> PreTrainedModel:
+def build(plan: Plan, config: PreTrainedConfig, *, dtype: torch.dtype, attention: str = plugin.NAME, experts: str = EXPERTS) -> PreTrainedModel:
     """The model in evaluation mode, frozen. Call under a fake mode for a model without weights. The configuration is copied."""
     plugin.register()
     config = copy.deepcopy(config)
@@ -131,18 +132,19 @@ def build(plan: Plan, config: PreTrainedConfig, *, dtype: torch.dtype, attention
             "not-built", f"{plan.model_class.__name__} cannot be built from its config.json: {one_line(error)}", plan.model_class.__name__
         ) from error
     if model._can_set_experts_implementation():
-        model.set_experts_implementation(EXPERTS)
+        model.set_experts_implementation(experts)
     return model.eval().requires_grad_(False)
 
 
 def decoder_facts(config: PreTrainedConfig) -> dict[str, Any]:
     """Plain numbers of a configuration; missing ones are 0 or None."""
     eos = config.eos_token_id
+    context_length = getattr(config, "max_position_embeddings", 0) or 0
     return {
         "hidden_size": getattr(config, "hidden_size", 0) or 0,
         "num_layers": getattr(config, "num_hidden_layers", 0) or 0,
         "vocab_size": getattr(config, "vocab_size", 0) or 0,
-        "context_length": getattr(config, "max_position_embeddings", 0) or 0,
+        "context_length": min([context_length, *rope.limits(config).values()]),
         "eos_token_ids": [] if eos is None else [eos] if isinstance(eos, int) else list(eos),
         "bos_token_id": config.bos_token_id,
     }

@@ -12,7 +12,7 @@ import torch
 from torch.export import Dim, ExportedProgram
 from transformers import PreTrainedModel
 
-from . import plugin
+from . import plugin, rope
 from .errors import TracerError, not_traced, one_line
 
 # Example sizes: odd, different from each other, and from common head counts, so that nothing matches by accident.
@@ -49,7 +49,8 @@ def takes_flat_tokens(model: PreTrainedModel) -> None:
 
     def forward(self: Any, input_ids: torch.Tensor, position_ids: torch.Tensor, logits_to_keep: torch.Tensor) -> torch.Tensor:
         rows = {"logits_to_keep": logits_to_keep} if picks_rows else {}
-        logits = original(self, input_ids=input_ids, position_ids=position_ids, use_cache=False, **rows).logits
+        with rope.first_tables(self):
+            logits = original(self, input_ids=input_ids, position_ids=position_ids, use_cache=False, **rows).logits
         return logits if picks_rows else logits[:, logits_to_keep]
 
     object.__setattr__(model, "forward", types.MethodType(forward, model))

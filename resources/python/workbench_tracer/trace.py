@@ -19,6 +19,7 @@ from .layers import Layers, choose_layers
 from .model_directory import open_directory
 from .options import TraceOptions
 from .output import whole_folder
+from .proof import prove
 from .version import VERSION
 
 SCHEMA = 1
@@ -37,9 +38,14 @@ def run(options: TraceOptions, events: Events) -> None:
         layers = choose_layers(plan, whole, mode, names.computed, force_full=options.full)
         events.stage("export", layers.summary)
         traced, layers = _export(plan, whole, layers, mode)
+        proof = None
+        if options.proof:
+            events.stage("proof", f"{plan.model_class.__name__} at a reduced size")
+            proof = prove(plan, layers.config, traced.calls)
         events.stage("write", str(options.out))
-        described = _write(folder, options, plan, layers, names, traced)
-        (folder / "trace.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+        described = _write(folder, plan, layers, names, traced)
+        described["proof"] = proof.described() if proof else None
+        (folder / "trace.json").write_text(json.dumps(described) + "\n", encoding="utf-8")
     events.send("done", out=str(options.out))
 
 
@@ -60,7 +66,7 @@ def _export(plan: Plan, whole: PreTrainedModel, layers: Layers, mode: FakeTensor
         return program.trace(layers.model, program.example_inputs()), layers
 
 
-def _write(folder: Path, options: TraceOptions, plan: Plan, layers: Layers, names: parameters.ParameterMap, traced: program.Traced) -> dict[str, Any]:
+def _write(folder: Path, plan: Plan, layers: Layers, names: parameters.ParameterMap, traced: program.Traced) -> dict[str, Any]:
     values = computed.computed_buffers(layers.model, names.computed)
     persistent = {name: value for name, value in values.items() if name in traced.program.state_dict}
     others = {name: value for name, value in values.items() if name not in persistent}
@@ -75,7 +81,6 @@ def _write(folder: Path, options: TraceOptions, plan: Plan, layers: Layers, name
         "tied": names.tied,
         "computed": sorted(values),
         "sources": sources.source_files(layers.model),
-        "proof": None,
         "warnings": [*plan.warnings, *names.warnings, *layers.warnings],
     }
 

@@ -1,0 +1,109 @@
+"""Proves the attention plug-in: the exported program of a small random model of the same classes gives the numbers of transformers eager.
+
+The reference runs each sequence alone. transformers' own packed run is no reference: it is wrong for models that keep the positions from their
+mask (GPT-OSS: 0.9 of the largest logit).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from .build import Plan, build
+from .errors import TracerError, not_traced, one_line
+from .plugin import Call
+from .program import Traced, example_inputs, takes_flat_tokens, trace
+from .replica import VOCABULARY, randomise, reduced_config
+
+# Rounding reaches 2e-6, a scale wrong by 5 % at least 4e-3.
+TOLERANCE = 1e-4
+SEQUENCES = (13, 20)
+# A router may choose another expert where two weigh the same to the last bit; other weights then tell rounding from a wrong number.
+SEEDS = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Proof:
+    reference: str
+    dtype: str
+    sequences: tuple[int, ...]
+    max_abs_error: float
+    relative_error: float
+    tolerance: float
+
+    def described(self) -> dict[str, Any]:
+        return {**asdict(self), "sequences": list(self.sequences)}
+
+
+def prove(plan: Plan, config: PreTrainedConfig, calls: tuple[Call, ...]) -> Proof:
+    """config: that of the traced model. calls: its attention calls, which the small model must make too. Raises TracerError."""
+    name = plan.model_class.__name__
+    small = reduced_config(config)
+    try:
+        ours = build(plan, small, dtype=torch.float32)
+        reference = build(plan, small, dtype=torch.float32, attention="eager", experts="eager")
+        _require_same_classes(ours, reference)
+        takes_flat_tokens(ours)
+        traced = _with_real_inputs(ours)
+        _require_same_calls(calls, traced.calls, name)
+        errors: list[tuple[float, float]] = []
+        for seed in SEEDS:
+            errors.append(_error(traced, ours, reference, seed))
+            if errors[-1][1] <= TOLERANCE:
+                break
+    except TracerError:
+        raise
+    except Exception as error:  # a model that does not run at a reduced size raises anything
+        raise _not_proven(f"{name} does not run at a reduced size ({one_line(error)})") from error
+    absolute, relative = min(errors, key=lambda pair: pair[1])
+    if not relative <= TOLERANCE:
+        raise _not_proven(f"{name} gives other logits than transformers eager, relative error {relative:.1e}, tolerance {TOLERANCE:.0e}")
+    return Proof("transformers eager", "float32", SEQUENCES, absolute, relative, TOLERANCE)
+
+
+def _not_proven(what: str) -> TracerError:
+    return not_traced("not-proven", f"The attention plug-in is not proven for this model: {what}.")
+
+
+def _require_same_classes(ours: PreTrainedModel, reference: PreTrainedModel) -> None:
+    if [type(module) for module in ours.modules()] != [type(module) for module in reference.modules()]:
+        raise _not_proven("its modules depend on the attention implementation")
+
+
+def _with_real_inputs(model: PreTrainedModel) -> Traced:
+    return trace(model, example_inputs())
+
+
+def _require_same_calls(large: tuple[Call, ...], small: tuple[Call, ...], name: str) -> None:
+    """Mask kinds, softcap and sinks per layer; windows and scales are reduced with the sizes."""
+
+    def kinds(calls: tuple[Call, ...]) -> list[Any]:
+        return [(call.layer, call.mask.kind, call.softcap, call.sinks) for call in calls]
+
+    if kinds(large) != kinds(small):
+        raise _not_proven(f"a smaller {name} calls its attention in another way")
+    longest = max(call.mask.window for call in small)
+    if longest >= min(SEQUENCES):
+        raise _not_proven(f"the window of {longest} tokens cannot be reduced")
+
+
+def _error(traced: Traced, ours: PreTrainedModel, reference: PreTrainedModel, seed: int) -> tuple[float, float]:
+    """Largest absolute error and its ratio to the largest logit, over two packed sequences with their rows in another order."""
+    randomise(reference, seed)
+    generator = torch.Generator().manual_seed(seed)
+    sequences = [torch.randint(VOCABULARY, (length,), generator=generator) for length in SEQUENCES]
+    rows = torch.randperm(sum(SEQUENCES), generator=generator)
+    with torch.no_grad():
+        expected = torch.cat([reference(input_ids=ids[None], use_cache=False).logits[0] for ids in sequences])[rows]
+        ours.load_state_dict(reference.state_dict())
+        positions = torch.cat([torch.arange(len(ids)) for ids in sequences])
+        found = traced.program.module()(torch.cat(sequences)[None], positions[None], rows)[0]
+    largest = float(expected.abs().max())
+    if found.shape != expected.shape or not math.isfinite(largest) or largest == 0.0:
+        raise _not_proven("its logits are not finite or have another shape")
+    absolute = float((found - expected).abs().max())
+    return absolute, absolute / largest

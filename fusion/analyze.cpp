@@ -1,0 +1,21 @@
+#include "fusion/coverage.h"
+#include "fusion/fusion.h"
+#include "fusion/match/find.h"
+
+namespace workbench {
+
+Analysis analyze(const Graph& canonical)
+{
+    const MatchContext context(canonical);
+    Analysis analysis;
+    for (Found& found : findSites(context))
+        analysis.sites.push_back(std::move(found.site));
+    analysis.coverage = countCoverage(canonical);
+    for (Coverage& coverage : analysis.coverage)
+        for (const Site& site : analysis.sites)
+            if (site.pattern == coverage.pattern && site.verdict != SiteVerdict::refused)
+                ++coverage.found;
+    return analysis;
+}
+
+} // namespace workbench

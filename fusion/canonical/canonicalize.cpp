@@ -1,0 +1,151 @@
+#include "core/graph/verify.h"
+#include "fusion/canonical/draft.h"
+#include "fusion/fusion.h"
+
+#include <algorithm>
+#include <array>
+
+namespace workbench {
+namespace {
+
+/// Checks of the trace that compute nothing.
+bool isAssertion(std::string_view op)
+{
+    static constexpr std::array<std::string_view, 4> prefixes{"aten._assert", "aten.sym_constrain", "aten._functional_assert",
+                                                              "aten._functional_sym_constrain"};
+    return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return op.starts_with(prefix); });
+}
+
+/// torch names ops that write into an argument with a trailing underscore, or gives them an `out` overload.
+bool mutates(const Node& node)
+{
+    const std::string_view base = baseName(node.op);
+    return (base.ends_with('_') && !base.ends_with("__")) || node.op.ends_with(".out") || argument(node, "out");
+}
+
+std::string place(const Graph& graph, NodeId id)
+{
+    std::string text(graph.modulePath(id));
+    if (const SourceFrame* frame = graph.sourceFrame(id))
+        text += (text.empty() ? "" : ", ") + frame->file + ":" + std::to_string(frame->line);
+    return text;
+}
+
+Error mutation(const Graph& graph, NodeId id)
+{
+    const Node& node = graph.node(id);
+    const std::string value = node.outputs.empty() ? std::string() : " (%" + graph.value(node.outputs.front()).name + ")";
+    return {ErrorCode::badInput,
+            node.op + value + " writes into its input, which the graph cannot express: export the model with "
+                              "run_decompositions(), or change that line to make a new tensor.",
+            place(graph, id)};
+}
+
+using Map = std::vector<ValueId>;
+
+void mapOperands(Node& node, const Map& map)
+{
+    for (Argument& argument : node.arguments) {
+        if (auto* single = std::get_if<ValueRef>(&argument.value)) {
+            if (single->id != kNone)
+                single->id = map[static_cast<std::size_t>(single->id)];
+        } else if (auto* list = std::get_if<std::vector<ValueRef>>(&argument.value)) {
+            for (ValueRef& reference : *list)
+                if (reference.id != kNone)
+                    reference.id = map[static_cast<std::size_t>(reference.id)];
+        }
+    }
+}
+
+std::vector<bool> liveNodes(const Graph& graph)
+{
+    std::vector<bool> live(graph.nodes.size());
+    const auto mark = [&](ValueId value) {
+        if (const NodeId producer = graph.value(value).producer; producer != kNone)
+            live[static_cast<std::size_t>(producer)] = true;
+    };
+    for (const ValueId output : graph.outputs)
+        mark(output);
+    for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+        live[i] = live[i] || graph.nodes[i].outputs.empty();
+        if (live[i])
+            for (const ValueId value : operands(graph.nodes[i]))
+                mark(value);
+    }
+    return live;
+}
+
+/// The graph without dead nodes and without parameters, buffers and constants that nothing reads.
+Graph compact(const Graph& graph)
+{
+    const std::vector<bool> live = liveNodes(graph);
+    std::vector<bool> read(graph.values.size());
+    for (const ValueId output : graph.outputs)
+        read[static_cast<std::size_t>(output)] = true;
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+        if (live[i])
+            for (const ValueId value : operands(graph.nodes[i]))
+                read[static_cast<std::size_t>(value)] = true;
+    Graph result;
+    result.modules = graph.modules;
+    result.sources = graph.sources;
+    result.nodes.reserve(graph.nodes.size());
+    Map map(graph.values.size(), kNone);
+    for (const Input& input : graph.inputs) {
+        const auto value = static_cast<std::size_t>(input.value);
+        if (input.kind != Input::Kind::user && !read[value])
+            continue;
+        map[value] = result.addInput(input.kind, graph.values[value].name, graph.values[value].meta, input.target);
+        result.inputs.back().derived = input.derived;
+    }
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+        if (!live[i])
+            continue;
+        Node node = graph.nodes[i];
+        mapOperands(node, map);
+        const auto id = static_cast<NodeId>(result.nodes.size());
+        for (ValueId& output : node.outputs) {
+            const Value& value = graph.value(output);
+            map[static_cast<std::size_t>(output)] = result.addValue(value.name, value.meta, id);
+            output = map[static_cast<std::size_t>(output)];
+        }
+        result.nodes.push_back(std::move(node));
+    }
+    for (const ValueId output : graph.outputs)
+        result.outputs.push_back(map[static_cast<std::size_t>(output)]);
+    return result;
+}
+
+} // namespace
+
+Result<Graph> canonicalize(const Graph& traced)
+{
+    Draft draft(traced);
+    Map map(traced.values.size(), kNone);
+    draft.addInputs(traced, map);
+    for (std::size_t i = 0; i < traced.nodes.size(); ++i) {
+        const Node& node = traced.nodes[i];
+        if (isAssertion(node.op))
+            continue;
+        if (mutates(node))
+            return mutation(traced, static_cast<NodeId>(i));
+        DraftNode next;
+        next.node = Node{node.op, node.arguments, {}, node.module, node.source, {static_cast<NodeId>(i)}};
+        mapOperands(next.node, map);
+        for (const ValueId output : node.outputs)
+            next.outputs.emplace_back(traced.value(output).name, traced.value(output).meta);
+        const std::vector<ValueId> made = draft.process(std::move(next));
+        for (std::size_t o = 0; o < made.size(); ++o)
+            map[static_cast<std::size_t>(node.outputs[o])] = made[o];
+    }
+    Graph graph = draft.take();
+    for (const ValueId output : traced.outputs)
+        graph.outputs.push_back(map[static_cast<std::size_t>(output)]);
+    Graph result = compact(graph);
+    if (Status status = verify(result); !status)
+        return Error{status.error().code, "The canonical form broke the graph: " + status.error().message,
+                     status.error().where};
+    return result;
+}
+
+} // namespace workbench

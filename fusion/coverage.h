@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/graph/graph.h"
+#include "fusion/site.h"
+
+#include <string>
+#include <vector>
+
+namespace workbench {
+
+/// A feed-forward block: the module that owns an activation between two matrix products, outside of attention.
+struct FeedForwardBlock {
+    std::string module;
+    std::vector<NodeId> activations;
+};
+
+std::vector<FeedForwardBlock> feedForwardBlocks(const Graph &graph);
+
+/// One entry per pattern, `found` still 0. Counts from ops alone, so that a place that the matcher overlooks shows.
+std::vector<Coverage> countCoverage(const Graph &graph);
+
+} // namespace workbench

@@ -1,0 +1,73 @@
+#include "fusion/match/find.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace workbench {
+namespace {
+
+std::vector<std::string> parametersOf(const GraphView& view, const Match& match)
+{
+    std::vector<std::string> names;
+    for (const NodeId node : match.nodes)
+        for (const ValueId value : operands(view.node(node)))
+            if (view.isParameter(value)) {
+                const std::string& target = view.input(value)->target;
+                if (std::find(names.begin(), names.end(), target) == names.end())
+                    names.push_back(target);
+            }
+    return names;
+}
+
+void fill(Site& site, const GraphView& view, const Match& match)
+{
+    site.verdict = match.present ? SiteVerdict::present : SiteVerdict::applicable;
+    if (!match.present)
+        site.nodes = match.nodes;
+    site.roles = match.roles;
+    site.parameters = parametersOf(view, match);
+    site.derived = match.derived;
+    for (const auto& [name, value] : match.facts)
+        site.facts.emplace(std::string(name), value);
+}
+
+/// "qkv@model.layers.0.self_attn", then "...#1", "...#2".
+std::string nextId(std::unordered_map<std::string, int>& count, const Site& site)
+{
+    std::string id = site.pattern + "@" + site.module;
+    const int earlier = count[id]++;
+    return earlier == 0 ? id : id + "#" + std::to_string(earlier);
+}
+
+} // namespace
+
+std::vector<Found> findSites(const MatchContext& context)
+{
+    const GraphView& view = context.view();
+    std::vector<Found> all;
+    std::unordered_map<std::string, int> count;
+    for (const Pattern& pattern : patterns()) {
+        std::vector<NodeId> places = pattern.places(context);
+        std::sort(places.begin(), places.end());
+        for (const NodeId place : places) {
+            Search search(context, place);
+            const bool matched = pattern.match(search, place) && search.settle();
+            if (!matched && search.furthest() < pattern.tellAfter)
+                continue;
+            Found found{&pattern, {}, {}};
+            found.site.pattern = pattern.name;
+            found.site.module = view.graph().modulePath(pattern.anchor(context, place));
+            if (matched) {
+                found.match = search.match();
+                fill(found.site, view, found.match);
+            } else {
+                found.site.miss = search.miss();
+            }
+            found.site.id = nextId(count, found.site);
+            all.push_back(std::move(found));
+        }
+    }
+    return all;
+}
+
+} // namespace workbench

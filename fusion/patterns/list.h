@@ -1,0 +1,17 @@
+#pragma once
+
+#include "fusion/match/pattern.h"
+
+/// One function per pattern, each in the file of its name.
+
+namespace workbench {
+
+Pattern attention();
+Pattern qkNormRope();
+Pattern addRmsNorm();
+Pattern qkv();
+Pattern gateUp();
+Pattern rope();
+Pattern rmsNorm();
+
+} // namespace workbench

@@ -1,0 +1,75 @@
+"""org/name[@revision] to a folder of the local Hugging Face cache. HF_HOME, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE are honoured."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from .errors import TracerError, bad_input, one_line
+
+_NAME = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?", re.ASCII)
+# Weights as pickles are never read, so they are not fetched.
+_WANTED = ["*.json", "*.safetensors", "*.py", "*.jinja", "*.txt", "*.model"]
+
+
+def resolve(model: str, download: bool) -> Path:
+    """Raises TracerError naming the repository and the revision."""
+    match = _NAME.fullmatch(model)
+    if match is None:
+        raise bad_input("bad-name", f"{model} is neither a folder nor a name like org/name or org/name@revision.", model)
+    repo, revision = match["repo"], match["revision"]
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(repo, revision=revision, local_files_only=True))
+        if (folder / "config.json").exists() or not download:
+            return folder
+    except LocalEntryNotFoundError:
+        if not download:
+            raise _not_found(repo, revision) from None
+    except Exception as error:  # the library raises many kinds
+        raise bad_input("not-resolved", f"{_named(repo, revision)} cannot be looked up in the cache: {_clean(error)}", repo) from error
+    return _download(repo, revision)
+
+
+def _named(repo: str, revision: str | None) -> str:
+    return f"{repo}@{revision}" if revision else repo
+
+
+def _not_found(repo: str, revision: str | None) -> TracerError:
+    return bad_input(
+        "not-in-cache", f"{_named(repo, revision)} is neither a folder nor in the local Hugging Face cache; download it or name a model directory.", repo
+    )
+
+
+def _download(repo: str, revision: str | None) -> Path:
+    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
+
+    named, endpoint = _named(repo, revision), constants.ENDPOINT
+    if constants.HF_HUB_OFFLINE:
+        raise bad_input("offline", f"{named} is not in the local Hugging Face cache, and HF_HUB_OFFLINE forbids to download it.", repo)
+    try:
+        return Path(snapshot_download(repo, revision=revision, allow_patterns=_WANTED))
+    except GatedRepoError as error:
+        raise bad_input("gated", f"{named} is gated: ask for access at {endpoint} and set HF_TOKEN.", repo) from error
+    except RevisionNotFoundError as error:
+        raise bad_input("no-such-revision", f"{repo} at {endpoint} has no revision {revision}.", repo) from error
+    except RepositoryNotFoundError as error:
+        raise bad_input("no-such-model", f"{endpoint} has no model {named}, or HF_TOKEN gives no access to it.", repo) from error
+    except HfHubHTTPError as error:
+        status = getattr(error.response, "status_code", "an error")
+        raise bad_input("download-failed", f"{named} cannot be downloaded: {endpoint} answered {status}; check HF_TOKEN and HF_ENDPOINT.", repo) from error
+    except (LocalEntryNotFoundError, OSError) as error:
+        raise bad_input("download-failed", f"{named} is not in the local cache and cannot be downloaded from {endpoint}: {_clean(error)}", repo) from error
+    except Exception as error:  # HTTP libraries raise their own kinds
+        raise bad_input("download-failed", f"{named} cannot be downloaded from {endpoint}: {_clean(error)}", repo) from error
+
+
+def _clean(error: BaseException) -> str:
+    """Never the token, whatever a library puts into its message."""
+    text = one_line(error, 200)
+    token = os.environ.get("HF_TOKEN")
+    return text.replace(token, "***") if token else text

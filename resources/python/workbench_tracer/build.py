@@ -11,6 +11,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
+from transformers.core_model_loading import build_glob_alternation
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from . import plugin, rope
@@ -31,6 +32,7 @@ class Plan:
     dtype: torch.dtype
     checkpoint_dtype: str
     warnings: tuple[str, ...]
+    text_part: bool = False  # of a model that also sees or hears
 
 
 def plan_build(directory: ModelDirectory, dtype: str, trust_remote_code: bool) -> Plan:
@@ -45,14 +47,15 @@ def plan_build(directory: ModelDirectory, dtype: str, trust_remote_code: bool) -
             directory.path,
         )
     text = config.get_text_config(decoder=True)
-    if text is not config:
+    if text_part := text is not config:
         modality = "vision-language" if hasattr(config, "vision_config") else "multimodal"
         warnings.append(f"{directory.path} is a {modality} model ({config.model_type}); only its text part ({text.model_type}) is planned.")
         config = text
+    _require_language_model(directory)
     model_class = _model_class(directory, config, trust_remote_code, warnings)
     warnings.extend(rope.warnings(config))
     checkpoint_dtype = _checkpoint_dtype(directory, config)
-    return Plan(config, model_class, _traced_dtype(dtype, checkpoint_dtype, warnings), checkpoint_dtype, tuple(warnings))
+    return Plan(config, model_class, _traced_dtype(dtype, checkpoint_dtype, warnings), checkpoint_dtype, tuple(warnings), text_part)
 
 
 def load_config(directory: ModelDirectory, trust_remote_code: bool) -> PreTrainedConfig:
@@ -74,6 +77,16 @@ def load_config(directory: ModelDirectory, trust_remote_code: bool) -> PreTraine
         return AutoConfig.from_pretrained(directory.path, trust_remote_code=trust_remote_code, local_files_only=True)
     except Exception as error:  # transformers and foreign code raise anything
         raise bad_input("bad-config", f"{file} does not describe a {model_type} model: {one_line(error)}", file) from error
+
+
+def _require_language_model(directory: ModelDirectory) -> None:
+    names = directory.config.get("architectures")
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        return
+    if not any(name.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")) for name in names):
+        raise bad_input(
+            "no-language-model", f"{directory.path} is a {names[0]}, which has no language model head; only decoder-only language models can be planned.", directory.path
+        )
 
 
 def _model_class(directory: ModelDirectory, config: PreTrainedConfig, trust_remote_code: bool, warnings: list[str]) -> type[PreTrainedModel]:
@@ -128,12 +141,27 @@ def build(plan: Plan, config: PreTrainedConfig, *, dtype: torch.dtype, attention
     except TracerError:
         raise
     except Exception as error:  # constructors raise anything
-        raise not_traced(
-            "not-built", f"{plan.model_class.__name__} cannot be built from its config.json: {one_line(error)}", plan.model_class.__name__
-        ) from error
+        name = plan.model_class.__name__
+        if isinstance(error, KeyError) and error.args == (attention,):
+            raise not_traced("no-attention", f"{name} chooses its attention from a table of its own instead of the attention interface of transformers, so its attention cannot be traced.", name) from error
+        raise not_traced("not-built", f"{name} cannot be built from its config.json: {one_line(error)}", name) from error
+    _keep_in_float32(model, dtype)
     if model._can_set_experts_implementation():
         model.set_experts_implementation(experts)
     return model.eval().requires_grad_(False)
+
+
+def _keep_in_float32(model: PreTrainedModel, dtype: torch.dtype) -> None:
+    """Parameters that transformers loads in float32 whatever the dtype of the model (router weights of DeepSeek, for instance)."""
+    kept = model._get_dtype_plan(dtype)
+    if not kept:
+        return
+    pattern = build_glob_alternation(list(kept))[0]
+    made: dict[int, torch.nn.Parameter] = {}
+    for prefix, module in model.named_modules():
+        for name, value in module._parameters.items():
+            if value is not None and value.dtype != torch.float32 and pattern.search(f"{prefix}.{name}"):
+                module._parameters[name] = made.setdefault(id(value), torch.nn.Parameter(value.float(), requires_grad=False))
 
 
 def decoder_facts(config: PreTrainedConfig) -> dict[str, Any]:

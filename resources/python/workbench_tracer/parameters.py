@@ -35,14 +35,14 @@ class ParameterMap:
     untied: bool = False
 
     @classmethod
-    def of(cls, model: PreTrainedModel, directory: ModelDirectory) -> ParameterMap:
-        """Raises TracerError for tensors that are missing or have another shape."""
+    def of(cls, model: PreTrainedModel, directory: ModelDirectory, text_part: bool = False) -> ParameterMap:
+        """text_part: the checkpoint is that of a larger model around this one. Raises TracerError for tensors that are missing or have another shape."""
         state = model.state_dict(keep_vars=True)
         tied = _tied_groups(state)
         if directory.tensors is None:
             expressions, warnings = _expected(model, state), []
         else:
-            expressions, warnings = _found(model, state, directory)
+            expressions, warnings = _found(model, state, directory, text_part)
         computed = _complete(model, state, tied, expressions, directory)
         parameters = {
             name: {"shape": list(value.shape), "dtype": _dtype(value), **expressions[name]} for name, value in state.items() if name in expressions
@@ -66,7 +66,7 @@ def _transforms(model: PreTrainedModel) -> tuple[list[WeightRenaming], list[Weig
     return [one for one in transforms if isinstance(one, WeightRenaming)], [one for one in transforms if isinstance(one, WeightConverter)]
 
 
-def _found(model: PreTrainedModel, state: dict[str, torch.Tensor], directory: ModelDirectory) -> tuple[dict[str, Expression], list[str]]:
+def _found(model: PreTrainedModel, state: dict[str, torch.Tensor], directory: ModelDirectory, text_part: bool) -> tuple[dict[str, Expression], list[str]]:
     """One expression per parameter that the checkpoint has. Follows convert_and_load_state_dict_in_model of transformers."""
     tensors = directory.tensors or {}
     renamings, converters = _transforms(model)
@@ -74,7 +74,7 @@ def _found(model: PreTrainedModel, state: dict[str, torch.Tensor], directory: Mo
     sources: dict[str, dict[str | None, list[str]]] = {}
     unused: list[str] = []
     for key in sorted(tensors, key=dot_natural_key):
-        name, pattern = rename_source_key(key, renamings, converters, model.base_model_prefix, state)
+        name, pattern = rename_source_key(_name_in_text_part(key) if text_part else key, renamings, converters, model.base_model_prefix, state)
         if name not in state and key in state:
             name, pattern = key, None
         if name in state:
@@ -99,6 +99,12 @@ def _found(model: PreTrainedModel, state: dict[str, torch.Tensor], directory: Mo
     if unused:
         warnings.append(f"{len(unused)} tensors of the checkpoint are not part of {type(model).__name__} (the first is {unused[0]}); they are not used.")
     return expressions, warnings
+
+
+def _name_in_text_part(key: str) -> str:
+    """model.language_model.layers.0 (and older language_model.model.layers.0) of a vision-language model is model.layers.0 of its text part."""
+    key = re.sub(r"^(model\.)?(language_model|text_model)\.(?=lm_head\.)", "", key)
+    return re.sub(r"^(language_model\.model|model\.language_model|model\.text_model|text_model\.model|language_model|text_model)\.", "model.", key)
 
 
 def _ignored(model: PreTrainedModel, key: str) -> bool:

@@ -110,8 +110,10 @@ def not_exportable(model: PreTrainedModel, error: Exception) -> TracerError:
     """Names the innermost module of the model and the line of its source that could not be exported."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if _is_model_code(frame.filename)]
-    line = f"{own[-1].filename}:{own[-1].lineno}" if own else "unknown line"
     module = _innermost_module(model, error) or type(model).__name__
+    if "Constraints violated" in str(error) or not own:
+        return not_traced("not-exportable", f"{module} cannot be exported for any number of tokens: {one_line(error)}", module)
+    line = f"{own[-1].filename}:{own[-1].lineno}"
     return not_traced("not-exportable", f"{module} cannot be exported at {line}: {one_line(error)}", f"{module} {line}")
 
 

@@ -32,6 +32,8 @@ def reduced_config(config: PreTrainedConfig) -> PreTrainedConfig:
     for name, value in _WIDTHS.items():
         if _number(config, name):
             _set(small, name, value)
+    if 0 < _number(config, "qk_rope_head_dim") == _number(config, "head_dim"):
+        _set(small, "head_dim", _WIDTHS["qk_rope_head_dim"])
     for name, value in _AT_MOST.items():
         if _number(config, name):
             _set(small, name, min(_number(config, name), value))
@@ -79,8 +81,9 @@ def _reduce_rope(config: PreTrainedConfig, small: PreTrainedConfig) -> None:
     groups = [parameters, *(group for group in parameters.values() if isinstance(group, dict))]
     for group in groups:
         for name in ("short_factor", "long_factor"):
-            if isinstance(group.get(name), list):
-                group[name] = group[name][: int(HEAD_WIDTH * group.get("partial_rotary_factor", 1.0)) // 2]
+            if isinstance(group.get(name), list) and group[name]:
+                count = int(HEAD_WIDTH * group.get("partial_rotary_factor", 1.0)) // 2
+                group[name] = (group[name] * count)[:count]
 
 
 def randomise(model: PreTrainedModel, seed: int) -> None:

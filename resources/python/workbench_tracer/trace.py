@@ -34,7 +34,14 @@ def run(options: TraceOptions, events: Events) -> None:
         plan = plan_build(directory, options.dtype, options.trust_remote_code)
         with new_fake_mode() as mode:
             whole = build(plan, plan.config, dtype=plan.dtype)
-        names = parameters.ParameterMap.of(whole, directory)
+        names = parameters.ParameterMap.of(whole, directory, plan.text_part)
+        if names.untied:
+            # As transformers does it where the configuration and the checkpoint disagree.
+            plan.config.tie_word_embeddings = False
+            with mode:
+                whole = build(plan, plan.config, dtype=plan.dtype)
+            names = parameters.ParameterMap.of(whole, directory, plan.text_part)
+            names.warnings.append("config.json ties the word embeddings, but the checkpoint holds two different ones; traced as two.")
         layers = choose_layers(plan, whole, mode, names.computed, force_full=options.full)
         events.stage("export", layers.summary)
         traced, layers = _export(plan, whole, layers, mode)

@@ -91,24 +91,6 @@ std::vector<std::string_view> parts(std::string_view path)
     return result;
 }
 
-/// The child of the outermost numbered module ("model.layers.3.mlp.experts.act_fn" -> "model.layers.3.mlp"), numbered children
-/// included ("h.0.mlps.1"). Without a numbered module: the parent.
-std::string_view blockOf(std::string_view path)
-{
-    const std::vector<std::string_view> all = parts(path);
-    std::size_t length = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        length += all[i].size() + (i > 0);
-        if (i > 0 && isNumber(all[i - 1])) {
-            if (i + 1 < all.size() && isNumber(all[i + 1]))
-                length += 1 + all[i + 1].size();
-            return path.substr(0, length);
-        }
-    }
-    const std::size_t dot = path.rfind('.');
-    return dot == std::string_view::npos || isNumber(path.substr(dot + 1)) ? path : path.substr(0, dot);
-}
-
 bool within(std::string_view path, std::string_view ancestor)
 {
     return path.starts_with(ancestor) && (ancestor.empty() || path.size() == ancestor.size() || path[ancestor.size()] == '.');
@@ -171,7 +153,7 @@ std::vector<FeedForwardBlock> blocks(const GraphView& view, const std::vector<bo
         const auto id = static_cast<NodeId>(i);
         if (!isActivation(view.op(id)) || !after[i] || !before[i])
             continue;
-        const std::string_view path = view.graph().modulePath(id), block = blockOf(path);
+        const std::string_view path = view.graph().modulePath(id), block = feedForwardModule(path);
         const bool attends = block != path && std::any_of(attentions.begin(), attentions.end(), [&](NodeId attention) {
                                  return within(view.graph().modulePath(attention), block);
                              });
@@ -186,6 +168,22 @@ std::vector<FeedForwardBlock> blocks(const GraphView& view, const std::vector<bo
 }
 
 } // namespace
+
+std::string_view feedForwardModule(std::string_view path)
+{
+    const std::vector<std::string_view> all = parts(path);
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        length += all[i].size() + (i > 0);
+        if (i > 0 && isNumber(all[i - 1])) {
+            if (i + 1 < all.size() && isNumber(all[i + 1]))
+                length += 1 + all[i + 1].size();
+            return path.substr(0, length);
+        }
+    }
+    const std::size_t dot = path.rfind('.');
+    return dot == std::string_view::npos || isNumber(path.substr(dot + 1)) ? path : path.substr(0, dot);
+}
 
 std::vector<FeedForwardBlock> feedForwardBlocks(const Graph& graph)
 {

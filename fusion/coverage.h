@@ -14,6 +14,10 @@ struct FeedForwardBlock {
     std::vector<NodeId> activations;
 };
 
+/// The block that a module belongs to: the child of the outermost numbered module ("model.layers.3.mlp.experts.act_fn" ->
+/// "model.layers.3.mlp"), numbered children included ("h.0.mlps.1"). Without a numbered module: the parent.
+std::string_view feedForwardModule(std::string_view path);
+
 std::vector<FeedForwardBlock> feedForwardBlocks(const Graph &graph);
 
 /// One entry per pattern, `found` still 0. Counts from ops alone, so that a place that the matcher overlooks shows.

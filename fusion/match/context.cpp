@@ -139,4 +139,12 @@ NodeId MatchContext::projection(ValueId value) const
     return m_projections[static_cast<std::size_t>(value)];
 }
 
+std::vector<NodeId> attentionPlaces(const MatchContext& context)
+{
+    std::vector<NodeId> places;
+    for (const AttentionPlace& place : context.attentions())
+        places.push_back(place.node);
+    return places;
+}
+
 } // namespace workbench

@@ -39,4 +39,7 @@ private:
     mutable std::vector<NodeId> m_projections;
 };
 
+/// The usual Pattern::places of what belongs to an attention.
+std::vector<NodeId> attentionPlaces(const MatchContext &context);
+
 } // namespace workbench

@@ -56,7 +56,7 @@ std::vector<Found> findSites(const MatchContext& context)
                 continue;
             Found found{&pattern, {}, {}};
             found.site.pattern = pattern.name;
-            found.site.module = view.graph().modulePath(pattern.anchor(context, place));
+            found.site.module = pattern.module(context, place);
             if (matched) {
                 found.match = search.match();
                 fill(found.site, view, found.match);

@@ -21,8 +21,8 @@ struct Pattern {
     bool (*match)(Search &search, NodeId place) = nullptr;
     /// Conditions that must have held at a place before a refusal is worth telling; 0 tells every one.
     int tellAfter = 0;
-    /// The node whose module the site is named after.
-    NodeId (*anchor)(const MatchContext &context, NodeId place) = nullptr;
+    /// Path of the module that the site is named after.
+    std::string_view (*module)(const MatchContext &context, NodeId place) = nullptr;
     /// Adds the nodes that take over; all conditions have been checked. Unused when matches are always `present`.
     void (*build)(const MatchContext &context, const Match &match, Replacement &replacement) = nullptr;
 };
@@ -30,5 +30,8 @@ struct Pattern {
 /// All patterns, larger ones first: of two sites that share nodes, the one whose pattern comes first is applied.
 std::span<const Pattern> patterns();
 const Pattern *findPattern(std::string_view name);
+
+/// The usual Pattern::module: that of the place itself.
+std::string_view moduleOfPlace(const MatchContext &context, NodeId place);
 
 } // namespace workbench

@@ -6,7 +6,7 @@ namespace workbench {
 
 std::span<const Pattern> patterns()
 {
-    static const std::array all{rmsNorm()};
+    static const std::array all{qkNormRope(), addRmsNorm(), qkv(), gateUp(), rope(), rmsNorm()};
     return all;
 }
 
@@ -16,6 +16,11 @@ const Pattern* findPattern(std::string_view name)
         if (pattern.name == name)
             return &pattern;
     return nullptr;
+}
+
+std::string_view moduleOfPlace(const MatchContext& context, NodeId place)
+{
+    return context.view().graph().modulePath(place);
 }
 
 } // namespace workbench

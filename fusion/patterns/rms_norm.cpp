@@ -288,7 +288,7 @@ Pattern rmsNorm()
             .places = normPlaces,
             .match = matchNorm,
             .tellAfter = 0,
-            .anchor = [](const MatchContext&, NodeId place) { return place; },
+            .module = moduleOfPlace,
             .build = build};
 }
 

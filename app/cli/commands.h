@@ -1,0 +1,40 @@
+#pragma once
+
+#include "app/cli/options.h"
+#include "app/session/session.h"
+
+#include <memory>
+#include <ostream>
+
+namespace workbench::cli {
+
+/// What every command gets: where to print and how it is cancelled.
+struct Context {
+    std::ostream& out;
+    Job job;
+    Locations locations;
+};
+
+/// Each command prints its result; an Error becomes the sentence on stderr and the exit code.
+Status runPlan(const Options& options, Context& context);
+Status runInspect(const Options& options, Context& context);
+Status runPatterns(const Options& options, Context& context);
+Status runVerify(const Options& options, Context& context);
+Status runGenerate(const Options& options, Context& context);
+Status runBench(const Options& options, Context& context);
+Status runPlanDiff(const Options& options, Context& context);
+Status runSetup(const Options& options, Context& context);
+
+/// Opens MODEL, then takes --plan and the decision options in order. Warnings of the trace go to the log.
+Result<std::unique_ptr<Session>> openSession(const Options& options, Context& context);
+
+/// Whether a file could be written under that name: asked before long work. An empty path is fine.
+Status checkWritableFile(const std::filesystem::path& file);
+/// The same for a folder that may not exist yet.
+Status checkWritableFolder(const std::filesystem::path& folder);
+
+/// requirementFailed names the pattern, what was asked for and what there is.
+Status checkRequirements(const std::vector<Requirement>& requirements, const Session& session,
+                         const Rewritten& rewritten, bool decided);
+
+} // namespace workbench::cli

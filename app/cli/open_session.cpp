@@ -1,0 +1,30 @@
+#include "app/cli/commands.h"
+#include "app/cli/log.h"
+
+namespace workbench::cli {
+
+Result<std::unique_ptr<Session>> openSession(const Options& options, Context& context) {
+    std::optional<FusionPlan> plan;
+    if (!options.plan.empty()) {
+        auto read = readPlan(options.plan);
+        if (!read)
+            return read.error();
+        plan = std::move(read).value();
+    }
+    auto opened = Session::open(options.model, options.trace, context.locations, context.job);
+    if (!opened)
+        return opened.error();
+    Session& session = **opened;
+    for (const std::string& warning : session.model().facts.warnings)
+        logWarning(warning);
+    if (plan)
+        if (auto used = session.usePlan(*plan, options.plan.string(), context.job); !used)
+            return used.error();
+    auto decisions = decide(session.model().analysis, session.decisions(), options.rules);
+    if (!decisions)
+        return decisions.error();
+    session.decide(std::move(decisions).value());
+    return opened;
+}
+
+} // namespace workbench::cli

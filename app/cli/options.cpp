@@ -1,0 +1,298 @@
+#include "app/cli/options.h"
+
+#include "app/cli/exit_codes.h"
+#include "app/cli/pattern_guide.h"
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <map>
+#include <sstream>
+
+namespace workbench::cli {
+namespace {
+
+const std::map<std::string, TraceDtype> kDtypes = {{"auto", TraceDtype::automatic},
+                                                   {"f32", TraceDtype::f32},
+                                                   {"float32", TraceDtype::f32},
+                                                   {"bf16", TraceDtype::bf16},
+                                                   {"bfloat16", TraceDtype::bf16}};
+
+/// An option that is given again and again, one value each time, so that it never swallows MODEL.
+CLI::Option* addRepeatable(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                           const std::string& help) {
+    return app.add_option(name, values, help)
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+/// Builds the parser. Repeated options land here first, since their order across options is only known after
+/// the parse.
+class Parser {
+public:
+    Parser();
+    Parsed parse(int argc, const char* const* argv);
+
+private:
+    void addCommon(CLI::App& app);
+    void addModel(CLI::App& app, bool required);
+    void addDecisions(CLI::App& app);
+    void addWorker(CLI::App& app);
+    void addExports(CLI::App& app);
+    void addPlanCommand();
+    void addInspect();
+    void addPatterns();
+    void addVerify();
+    void addGenerate();
+    void addBench();
+    void addPlanDiff();
+    void addSetup();
+    CLI::App& addCommand(Verb verb, const std::string& name, const std::string& help);
+    Status complete();
+    void readRules(const CLI::App& app);
+
+    CLI::App m_app{
+        "Finds the fusions of a language model, applies them, proves them and exports them as a plan."};
+    std::map<const CLI::App*, Verb> m_verbs;
+    Options m_options;
+    std::vector<std::string> m_apply;
+    std::vector<std::string> m_reject;
+    bool m_applyAll = false;
+    std::vector<std::string> m_requirements;
+    std::string m_dtype = "auto";
+    std::int64_t m_timeLimit = 0;
+};
+
+constexpr const char* kFooter =
+    R"(MODEL is a Hugging Face model directory, a directory with only config.json, a .pt2 archive, or
+org/name[@revision] (local Hugging Face cache, else downloaded).
+
+Exit codes:
+  0 done
+  1 a requirement or the verification failed
+  2 wrong usage
+  3 bad input: missing, broken, unsupported or unwritable
+  4 the model could not be traced
+  5 the runtime failed
+  130 interrupted)";
+
+Parser::Parser() {
+    m_app.name("workbench");
+    m_app.footer(kFooter);
+    m_app.set_version_flag("--version", "workbench " WORKBENCH_VERSION);
+    m_app.require_subcommand(0, 1);
+    addPlanCommand();
+    addInspect();
+    addPatterns();
+    addVerify();
+    addGenerate();
+    addBench();
+    addPlanDiff();
+    addSetup();
+}
+
+CLI::App& Parser::addCommand(Verb verb, const std::string& name, const std::string& help) {
+    CLI::App& app = *m_app.add_subcommand(name, help);
+    m_verbs[&app] = verb;
+    addCommon(app);
+    return app;
+}
+
+void Parser::addCommon(CLI::App& app) {
+    CLI::Option* quiet = app.add_flag("-q,--quiet", m_options.quiet, "No progress on stderr");
+    app.add_flag("-v,--verbose", m_options.verbose, "More on stderr")->excludes(quiet);
+}
+
+void Parser::addModel(CLI::App& app, bool required) {
+    app.add_option("MODEL", m_options.model, "Directory, .pt2 archive or org/name[@revision]")
+        ->required(required);
+    app.add_option("--dtype", m_dtype, "Compute in f32, bf16 or the checkpoint's own type (auto)")
+        ->check(CLI::IsMember(std::vector<std::string>{"auto", "f32", "bf16", "float32", "bfloat16"}));
+    app.add_flag("--trust-remote-code", m_options.trace.trustRemoteCode,
+                 "Run the Python code that the model brings");
+    app.add_option("--time-limit", m_timeLimit, "Seconds after which tracing is given up (0: never)")
+        ->check(CLI::NonNegativeNumber);
+}
+
+void Parser::addDecisions(CLI::App& app) {
+    app.add_option("--plan", m_options.plan, "Start from the decisions of a saved plan");
+    app.add_flag("--apply-all", m_applyAll, "Apply every site");
+    addRepeatable(app, "--apply", m_apply, "Apply a pattern or site (glob); later options win");
+    addRepeatable(app, "--reject", m_reject, "Reject a pattern or site (glob); later options win");
+}
+
+void Parser::addWorker(CLI::App& app) {
+    app.add_option("--worker", m_options.worker,
+                   "Command of the worker, such as \"ssh gpubox workbench-worker\"");
+}
+
+void Parser::addExports(CLI::App& app) {
+    app.add_option("--export", m_options.exportPlan, "Write the plan (JSON)");
+    app.add_option("--export-source", m_options.exportSource,
+                   "Write each rewritten forward as source and diff into a folder");
+    app.add_option("--export-pt2", m_options.exportPt2,
+                   "Write the rewritten program as a torch.export archive");
+    addRepeatable(app, "--require", m_requirements,
+                  "Fail unless PATTERN=N or PATTERN>=N sites are fused (found, when nothing is decided)");
+    app.add_flag("--dry-run", m_options.dryRun, "Write nothing");
+}
+
+void Parser::addPlanCommand() {
+    m_verbs[&m_app] = Verb::plan;
+    addCommon(m_app);
+    addModel(m_app, false);
+    addDecisions(m_app);
+    addExports(m_app);
+}
+
+void Parser::addInspect() {
+    CLI::App& app = addCommand(Verb::inspect, "inspect",
+                               "Module tree, coverage, every site with its verdict, near misses");
+    addModel(app, true);
+    addDecisions(app);
+    app.add_flag("--json", m_options.json, "One JSON object on stdout");
+}
+
+void Parser::addPatterns() {
+    CLI::App& app = addCommand(Verb::patterns, "patterns", "What each pattern is");
+    app.add_option("--explain", m_options.explain, "Formula, sketch and refusals of one pattern");
+}
+
+void Parser::addVerify() {
+    CLI::App& app =
+        addCommand(Verb::verify, "verify", "Prove that the rewritten model gives the same numbers");
+    addModel(app, true);
+    addDecisions(app);
+    addWorker(app);
+    app.add_option("--tokens", m_options.tokens, "Token ids (5,17,3) or a file with one sequence a line");
+    app.add_option("--dump-logits", m_options.dumpLogits,
+                   "Write logits `original` and `rewritten` as safetensors");
+    app.add_option("--export", m_options.exportPlan, "Write the plan with its proofs (JSON)");
+    app.add_flag("--json", m_options.json, "One JSON object on stdout");
+}
+
+void Parser::addGenerate() {
+    CLI::App& app = addCommand(Verb::generate, "generate", "Generate text with the rewritten model");
+    addModel(app, true);
+    addDecisions(app);
+    addWorker(app);
+    app.add_option("--prompt", m_options.prompt, "The text to continue")->required();
+    app.add_flag("--chat", m_options.chat, "Put the prompt into the model's chat template");
+    app.add_option("--max-tokens", m_options.maxTokens, "At most this many new tokens")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+}
+
+void Parser::addBench() {
+    CLI::App& app =
+        addCommand(Verb::bench, "bench", "Tokens per second, original and rewritten, interleaved");
+    addModel(app, true);
+    addDecisions(app);
+    addWorker(app);
+    app.add_option("--prompt-tokens", m_options.promptTokens, "Length of the prompt")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    app.add_option("--new-tokens", m_options.newTokens, "Tokens to decode")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    app.add_option("--rounds", m_options.rounds, "Rounds of each program")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    app.add_flag("--json", m_options.json, "One JSON object on stdout");
+}
+
+void Parser::addPlanDiff() {
+    CLI::App& app = addCommand(Verb::planDiff, "plan-diff", "Compare the decisions of two plans");
+    app.add_option("A", m_options.diffA, "The earlier plan")->required();
+    app.add_option("B", m_options.diffB, "The later plan")->required();
+}
+
+void Parser::addSetup() {
+    addCommand(Verb::setup, "setup", "Create and check the Python and LibTorch environment");
+}
+
+/// Each occurrence of an option stands in the parse order, which is what "later wins" needs.
+void Parser::readRules(const CLI::App& app) {
+    std::size_t applied = 0;
+    std::size_t rejected = 0;
+    for (const CLI::Option* option : app.parse_order()) {
+        if (option->check_name("--apply-all"))
+            m_options.rules.push_back({Decision::apply, "*"});
+        else if (option->check_name("--apply") && applied < m_apply.size())
+            m_options.rules.push_back({Decision::apply, m_apply[applied++]});
+        else if (option->check_name("--reject") && rejected < m_reject.size())
+            m_options.rules.push_back({Decision::reject, m_reject[rejected++]});
+    }
+}
+
+Status Parser::complete() {
+    const auto commands = m_app.get_subcommands();
+    const CLI::App& app = commands.empty() ? m_app : *commands.front();
+    m_options.verb = m_verbs.at(&app);
+    if (m_options.verb == Verb::plan && m_options.model.empty())
+        return Error{ErrorCode::usage, "MODEL is missing, see `workbench --help`", {}};
+    m_options.trace.dtype = kDtypes.at(m_dtype);
+    m_options.trace.timeLimit = std::chrono::seconds(m_timeLimit);
+    readRules(app);
+    for (const std::string& text : m_requirements) {
+        auto requirement = parseRequirement(text);
+        if (!requirement)
+            return requirement.error();
+        m_options.requirements.push_back(std::move(requirement).value());
+    }
+    return Ok{};
+}
+
+Parsed Parser::parse(int argc, const char* const* argv) {
+    Parsed parsed;
+    try {
+        m_app.parse(argc, argv);
+    } catch (const CLI::ParseError& stopped) {
+        std::ostringstream out;
+        std::ostringstream err;
+        if (m_app.exit(stopped, out, err) == 0) {
+            parsed.out = out.str();
+            return parsed;
+        }
+        parsed.err = std::string(stopped.what()) + "; see `workbench --help`";
+        parsed.exitCode = exitCode(ErrorCode::usage);
+        return parsed;
+    }
+    if (auto completed = complete(); !completed) {
+        parsed.err = completed.error().message;
+        parsed.exitCode = exitCode(completed.error().code);
+        return parsed;
+    }
+    parsed.run = true;
+    parsed.options = std::move(m_options);
+    return parsed;
+}
+
+} // namespace
+
+Result<Requirement> parseRequirement(const std::string& text) {
+    Requirement requirement;
+    const std::size_t at = text.find_first_of(">=");
+    const std::string sign =
+        at == std::string::npos ? "" : text.substr(at, text.compare(at, 2, ">=") == 0 ? 2 : 1);
+    const std::string number = at == std::string::npos ? "" : text.substr(at + sign.size());
+    requirement.pattern = text.substr(0, at);
+    requirement.exact = sign == "=";
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), requirement.count);
+    const bool isNumber =
+        error == std::errc() && end == number.data() + number.size() && requirement.count >= 0;
+    if ((sign != "=" && sign != ">=") || !isNumber)
+        return Error{ErrorCode::usage, "--require " + text + " is neither PATTERN=N nor PATTERN>=N", text};
+    if (!findPattern(requirement.pattern))
+        return Error{ErrorCode::usage, "--require " + text + " names no pattern; there are " + patternNames(),
+                     text};
+    return requirement;
+}
+
+Parsed parse(int argc, const char* const* argv) {
+    return Parser().parse(argc, argv);
+}
+
+} // namespace workbench::cli

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "app/session/decisions.h"
+#include "app/session/tracer.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace workbench::cli {
+
+/// "--require qkv=28", "--require qkv>=28".
+struct Requirement {
+    std::string pattern;
+    bool exact = true;
+    std::int64_t count = 0;
+};
+
+enum class Verb { plan, inspect, patterns, verify, generate, bench, planDiff, setup };
+
+/// The whole command line as values; empty paths and texts were not given.
+struct Options {
+    Verb verb = Verb::plan;
+    bool quiet = false;
+    bool verbose = false;
+
+    std::string model;
+    TraceOptions trace;
+    std::string worker;
+
+    std::vector<DecisionRule> rules;
+    std::filesystem::path plan;
+    std::vector<Requirement> requirements;
+    bool dryRun = false;
+
+    std::filesystem::path exportPlan;
+    std::filesystem::path exportSource;
+    std::filesystem::path exportPt2;
+
+    bool json = false;
+    std::string explain; ///< patterns
+    std::string tokens;  ///< verify: ids or a file
+    std::filesystem::path dumpLogits;
+    std::string prompt; ///< generate
+    bool chat = false;
+    std::int64_t maxTokens = 128;
+    std::int64_t promptTokens = 64; ///< bench
+    std::int64_t newTokens = 32;
+    std::int64_t rounds = 3;
+    std::filesystem::path diffA;
+    std::filesystem::path diffB;
+};
+
+/// What the command line asks for, or what to print and with which exit code (help, version, usage errors).
+struct Parsed {
+    bool run = false;
+    Options options;
+    std::string out; ///< for stdout
+    std::string err; ///< one sentence for stderr
+    int exitCode = 0;
+};
+
+Parsed parse(int argc, const char* const* argv);
+
+/// "qkv=28" or "qkv>=28"; a usage error for all else and for unknown patterns.
+Result<Requirement> parseRequirement(const std::string& text);
+
+} // namespace workbench::cli

@@ -1,0 +1,169 @@
+#include "app/cli/commands.h"
+#include "app/cli/log.h"
+#include "app/cli/report.h"
+#include "app/session/verify.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <map>
+#include <sstream>
+
+namespace workbench::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string scientific(double value) {
+    std::ostringstream text;
+    text << std::scientific << std::setprecision(1) << value;
+    return text.str();
+}
+
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json proofJson(const PlanProof& proof) {
+    return {{"max_abs_error", number(proof.maxAbsError)},
+            {"relative_error", number(proof.relativeError)},
+            {"tolerance", number(proof.tolerance)},
+            {"passed", proof.passed}};
+}
+
+Json reportJson(const VerifyReport& report) {
+    Json sites = Json::array();
+    for (const SiteProof& site : report.sites)
+        sites.push_back({{"id", site.id},
+                         {"error", number(site.proof.relativeError)},
+                         {"tolerance", number(site.proof.tolerance)},
+                         {"passed", site.proof.passed}});
+    Json json = {{"proof", report.kind},
+                 {"dtype", report.dtype},
+                 {"sequences", report.lengths},
+                 {"sites", std::move(sites)},
+                 {"unproven", report.unproven},
+                 {"logits", proofJson(report.endToEnd)},
+                 {"greedy",
+                  {{"tokens", report.greedy.tokens},
+                   {"differences", report.greedy.differences},
+                   {"excused", report.greedy.excused}}},
+                 {"passed", report.passed}};
+    if (report.truth)
+        json["truth"] = {{"original", number(report.truth->original)},
+                         {"rewritten", number(report.truth->rewritten)}};
+    return json;
+}
+
+struct PatternErrors {
+    std::size_t sites = 0;
+    std::size_t failed = 0;
+    double worst = 0;
+};
+
+/// The worst error of each pattern; sites out of tolerance by name.
+void printSiteErrors(std::ostream& out, const VerifyReport& report) {
+    std::map<std::string, PatternErrors> patterns;
+    for (const SiteProof& site : report.sites) {
+        PatternErrors& errors = patterns[site.id.substr(0, site.id.find('@'))];
+        ++errors.sites;
+        errors.failed += !site.proof.passed;
+        const bool isWorse = !(site.proof.relativeError <= errors.worst); // NaN is the worst of all
+        errors.worst = isWorse ? site.proof.relativeError : errors.worst;
+    }
+    for (const auto& [pattern, errors] : patterns)
+        out << std::left << std::setw(14) << pattern << std::right << std::setw(5) << errors.sites
+            << " sites, largest relative error " << scientific(errors.worst)
+            << (errors.failed ? ", " + std::to_string(errors.failed) + " OUT OF TOLERANCE" : "") << '\n';
+    for (const SiteProof& site : report.sites)
+        if (!site.proof.passed)
+            out << "  " << site.id << ": relative error " << scientific(site.proof.relativeError)
+                << ", tolerance " << scientific(site.proof.tolerance) << '\n';
+    for (const std::string& id : report.unproven)
+        out << "  " << id << ": not proven, the reduced-size model does not have it\n";
+}
+
+void printLogits(std::ostream& out, const VerifyReport& report) {
+    out << "logits: ";
+    if (report.truth)
+        out << "error against f32 " << scientific(report.truth->rewritten) << ", the original's "
+            << scientific(report.truth->original) << " (at most " << kTruthRatio << " times that)";
+    else
+        out << "relative error " << scientific(report.endToEnd.relativeError) << ", tolerance "
+            << scientific(report.endToEnd.tolerance);
+    out << (report.endToEnd.passed ? "\n" : "  OUT OF TOLERANCE\n");
+}
+
+void printGreedy(std::ostream& out, const GreedyComparison& greedy) {
+    out << "greedy text: " << greedy.tokens << " tokens, ";
+    if (greedy.differences == 0)
+        out << "equal\n";
+    else
+        out << "different from token " << greedy.tokens
+            << (greedy.excused ? " on (a tie: the best two logits are closer than the tolerance)\n"
+                               : " on\n");
+}
+
+void printReport(std::ostream& out, const VerifyReport& report) {
+    std::string lengths;
+    for (const std::int64_t length : report.lengths)
+        lengths += (lengths.empty() ? "" : " + ") + std::to_string(length);
+    out << "compared on "
+        << (report.kind == "weights" ? "the model's weights" : "random weights at a reduced size") << ", "
+        << report.dtype << ", packed sequences of " << lengths << " tokens\n";
+    printSiteErrors(out, report);
+    printLogits(out, report);
+    printGreedy(out, report.greedy);
+    out << (report.passed ? "verified\n" : "NOT verified\n");
+}
+
+Error failure(const VerifyReport& report) {
+    std::string what;
+    const auto failed = std::find_if(report.sites.begin(), report.sites.end(),
+                                     [](const auto& site) { return !site.proof.passed; });
+    if (failed != report.sites.end())
+        what = failed->id + " has a relative error of " + scientific(failed->proof.relativeError) +
+               ", tolerance " + scientific(failed->proof.tolerance);
+    else if (!report.unproven.empty())
+        what = report.unproven.front() + " could not be proven at a reduced size";
+    else if (!report.endToEnd.passed)
+        what = "the logits have a relative error of " + scientific(report.endToEnd.relativeError) +
+               ", tolerance " + scientific(report.endToEnd.tolerance);
+    else
+        what = "the greedy text differs from token " + std::to_string(report.greedy.tokens) + " on";
+    return {ErrorCode::requirementFailed, "the rewritten model is not verified: " + what, {}};
+}
+
+} // namespace
+
+Status runVerify(const Options& options, Context& context) {
+    for (const auto* file : {&options.dumpLogits, &options.exportPlan})
+        if (auto writable = checkWritableFile(*file); !writable)
+            return writable;
+    auto opened = openSession(options, context);
+    if (!opened)
+        return opened.error();
+    Session& session = **opened;
+    Runtime runtime(context.locations, options.worker);
+    auto report = verifySession(session, runtime, {options.tokens, options.dumpLogits}, context.job);
+    if (!report)
+        return report.error();
+    if (options.json)
+        context.out << reportJson(*report).dump(1) << '\n';
+    else
+        printReport(context.out, *report);
+    if (!options.exportPlan.empty()) {
+        auto plan = session.plan();
+        if (!plan)
+            return plan.error();
+        if (auto written = writePlan(*plan, options.exportPlan); !written)
+            return written;
+    }
+    if (!report->passed)
+        return failure(*report);
+    return Ok{};
+}
+
+} // namespace workbench::cli

@@ -1,0 +1,128 @@
+#include "app/session/generate.h"
+
+#include "app/session/tokenizer_client.h"
+#include "app/session/verify_steps.h"
+
+namespace workbench {
+namespace {
+
+using nlohmann::json;
+
+Status checkRunnable(const TracedModel& model, const char* what) {
+    const std::string where = model.directory.empty() ? model.archive.string() : model.directory.string();
+    if (!model.runnable)
+        return Error{
+            ErrorCode::badInput,
+            where +
+                " is no language model program (token ids, positions and rows in, logits out): it cannot " +
+                what,
+            where};
+    return Ok{};
+}
+
+Result<TokenizerClient::Tokens> promptTokens(TokenizerClient& tokenizer, const GenerateTextRequest& request,
+                                             const Job& job) {
+    auto tokens = request.chat ? tokenizer.chat(request.prompt, job) : tokenizer.encode(request.prompt, job);
+    if (tokens && tokens->empty())
+        return Error{ErrorCode::badInput, "the prompt has no tokens: give some text", {}};
+    return tokens;
+}
+
+Spread spreadOf(const json& object) {
+    return {numberOf(object, "median"), numberOf(object, "min"), numberOf(object, "max")};
+}
+
+ProgramSpeed speedOf(const json& programs, const char* name) {
+    const json program = programs.value(name, json::object());
+    return {spreadOf(program.value("prefill_tokens_per_s", json::object())),
+            spreadOf(program.value("decode_tokens_per_s", json::object()))};
+}
+
+} // namespace
+
+Result<GeneratedText> generateText(Session& session, Runtime& runtime, const GenerateTextRequest& request,
+                                   const std::function<void(std::string_view)>& onText, const Job& job) {
+    const TracedModel& model = session.model();
+    if (auto fine = checkRunnable(model, "generate text"); !fine)
+        return fine.error();
+    if (model.directory.empty() || !session.tracer())
+        return Error{ErrorCode::badInput,
+                     model.archive.string() + " has no tokenizer: generate needs a model directory",
+                     {}};
+    if (!model.hasWeights)
+        return Error{ErrorCode::badInput, model.directory.string() + " has no weights: generate needs them",
+                     model.directory.string()};
+    auto tokenizer =
+        TokenizerClient::start(*session.tracer(), model.directory, session.options().trustRemoteCode);
+    if (!tokenizer)
+        return tokenizer.error();
+    auto prompt = promptTokens(*tokenizer, request, job);
+    if (!prompt)
+        return prompt.error();
+    auto rewritten = session.rewritten();
+    if (!rewritten)
+        return rewritten.error();
+    if (auto loaded = runtime.load(kRewritten, (*rewritten)->graph, workerWeights(model), job); !loaded)
+        return loaded.error();
+
+    TextStream stream(*tokenizer);
+    Status streamed = Ok{};
+    const auto onEvent = [&](const json& event) {
+        if (event.value("event", "") != "token" || !streamed)
+            return;
+        auto text = stream.add(event.value("token", std::int64_t{-1}), job);
+        if (text)
+            onText(*text);
+        else
+            streamed = text.error();
+    };
+    auto answer = runtime.call("generate",
+                               {{"program", kRewritten},
+                                {"prompt", *prompt},
+                                {"max_tokens", request.maxTokens},
+                                {"eos", model.facts.eosTokens},
+                                {"ignore_eos", false}},
+                               job, onEvent);
+    if (!answer)
+        return answer.error();
+    if (!streamed)
+        return streamed.error();
+    onText(stream.finish());
+    const json& result = answer->result;
+    return GeneratedText{static_cast<std::int64_t>(prompt->size()),
+                         static_cast<std::int64_t>(integersOf(result, "tokens").size()),
+                         numberOf(result, "prefill_s"), numberOf(result, "decode_s"),
+                         result.value("decode_tokens", std::int64_t{0})};
+}
+
+Result<BenchReport> benchSession(Session& session, Runtime& runtime, const BenchRequest& request,
+                                 const Job& job) {
+    const TracedModel& model = session.model();
+    if (auto fine = checkRunnable(model, "be measured"); !fine)
+        return fine.error();
+    auto rewritten = session.rewritten();
+    if (!rewritten)
+        return rewritten.error();
+    json weights = workerWeights(model);
+    if (!model.hasWeights)
+        weights["random"] = {{"seed", 1}};
+    if (auto loaded = runtime.load(kOriginal, model.canonical, weights, job); !loaded)
+        return loaded.error();
+    if (auto loaded = runtime.load(kRewritten, (*rewritten)->graph, weights, job); !loaded)
+        return loaded.error();
+    auto hello = runtime.hello(job);
+    if (!hello)
+        return hello.error();
+    auto answer = runtime.call("bench",
+                               {{"programs", {kOriginal, kRewritten}},
+                                {"prompt_tokens", request.promptTokens},
+                                {"new_tokens", request.newTokens},
+                                {"rounds", request.rounds}},
+                               job);
+    if (!answer)
+        return answer.error();
+    const json programs = answer->result.value("programs", json::object());
+    return BenchReport{speedOf(programs, kOriginal), speedOf(programs, kRewritten), std::move(hello).value()};
+}
+
+} // namespace workbench

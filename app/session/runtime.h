@@ -1,0 +1,53 @@
+#pragma once
+
+#include "app/session/locations.h"
+#include "app/session/traced_model.h"
+#include "app/session/worker_client.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace workbench {
+
+/// The worker of a session, started when it is first needed. After its death the next call starts another
+/// one, with nothing loaded.
+class Runtime {
+public:
+    /// `command`: what --worker says; empty for the worker beside this program.
+    Runtime(Locations locations, std::string command)
+        : m_locations(std::move(locations)), m_command(std::move(command)) {}
+
+    /// Compiles a graph under a name; programs of equal parameters share their weights.
+    Status load(const std::string& name, const Graph& graph, const nlohmann::json& weights, const Job& job);
+    Result<WorkerClient::Answer> call(const std::string& method, nlohmann::json params, const Job& job,
+                                      const WorkerClient::EventHandler& onEvent = {});
+    /// What the worker said of itself; starts it.
+    Result<nlohmann::json> hello(const Job& job);
+
+private:
+    Status ensure(const Job& job);
+
+    Locations m_locations;
+    std::string m_command;
+    std::optional<WorkerClient> m_worker;
+};
+
+/// Logits [rows, vocabulary] of a program.
+struct Logits {
+    std::int64_t rows = 0;
+    std::int64_t vocabulary = 0;
+    std::vector<std::byte> bytes; ///< f32, row-major, in this machine's byte order
+    const float* data() const { return reinterpret_cast<const float*>(bytes.data()); }
+    std::size_t size() const { return bytes.size() / sizeof(float); }
+};
+
+Result<Logits> runLogits(Runtime& runtime, const std::string& program,
+                         const std::vector<std::int64_t>& tokens, const std::vector<std::int64_t>& positions,
+                         const std::vector<std::int64_t>& rows, const Job& job);
+
+/// A number of an answer; JSON null stands for NaN, which JSON does not have.
+double numberOf(const nlohmann::json& object, const char* key);
+std::vector<std::int64_t> integersOf(const nlohmann::json& object, const char* key);
+
+} // namespace workbench

@@ -1,0 +1,218 @@
+#include "app/session/session.h"
+
+#include "app/session/trace_store.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace workbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error badInput(const std::string& message, const std::string& where) {
+    return {ErrorCode::badInput, message, where};
+}
+
+/// "org/name" or "org/name@revision", as the Hugging Face hub spells it.
+bool looksLikeHubName(const std::string& name) {
+    const std::string repository = name.substr(0, name.find('@'));
+    const auto plain = [](unsigned char c) {
+        return std::isalnum(c) || c == '-' || c == '_' || c == '.' || c == '/';
+    };
+    return std::count(repository.begin(), repository.end(), '/') == 1 && repository.front() != '/' &&
+           repository.front() != '.' && repository.back() != '/' &&
+           std::all_of(repository.begin(), repository.end(), plain);
+}
+
+struct Place {
+    fs::path path;
+    bool isArchive = false;
+};
+
+/// Where MODEL is on this machine.
+Result<Place> locate(const std::string& model, const std::optional<Tracer>& tracer, const Error& noTracer,
+                     const Job& job) {
+    std::error_code error;
+    const fs::file_status status = fs::status(model, error);
+    if (fs::is_directory(status))
+        return Place{fs::absolute(model), false};
+    if (fs::exists(status)) {
+        if (fs::path(model).extension() == ".pt2")
+            return Place{fs::absolute(model), true};
+        return badInput(model + " is a file, but no .pt2 archive: name a model directory or an archive",
+                        model);
+    }
+    if (!looksLikeHubName(model))
+        return badInput("the model " + model +
+                            " is not there: name a model directory, a .pt2 archive or org/name",
+                        model);
+    if (!tracer)
+        return noTracer;
+    auto resolved = tracer->resolve(model, job);
+    if (!resolved)
+        return resolved.error();
+    return Place{std::move(resolved).value(), false};
+}
+
+/// Traces where needed. A cached trace that turns out to be damaged is made anew once.
+Result<TracedModel> traceDirectory(const Tracer& tracer, const Locations& locations,
+                                   const fs::path& directory, const TraceOptions& options, const Job& job) {
+    const TraceStore store(locations.cache / "traces");
+    auto trace = store.get(tracer, directory, options, job);
+    if (!trace)
+        return trace.error();
+    job.report("read", trace->string());
+    auto model = readTracedModel(*trace, directory, options.replica);
+    if (model || model.error().code == ErrorCode::cannotTrace)
+        return model;
+    store.forget(*trace);
+    trace = store.get(tracer, directory, options, job);
+    if (!trace)
+        return trace.error();
+    return readTracedModel(*trace, directory, options.replica);
+}
+
+} // namespace
+
+Result<std::unique_ptr<Session>> Session::open(const std::string& model, const TraceOptions& options,
+                                               const Locations& locations, const Job& job) {
+    std::unique_ptr<Session> session(new Session);
+    session->m_locations = locations;
+    session->m_options = options;
+    auto tracer = Tracer::create(locations);
+    if (tracer)
+        session->m_tracer = *tracer;
+    const Error noTracer = tracer ? Error{} : tracer.error();
+    auto place = locate(model, session->m_tracer, noTracer, job);
+    if (!place)
+        return place.error();
+    if (!place->isArchive && !session->m_tracer)
+        return noTracer;
+    auto read = place->isArchive ? readArchiveModel(place->path)
+                                 : traceDirectory(*session->m_tracer, locations, place->path, options, job);
+    if (!read)
+        return read.error();
+    if (job.cancelled())
+        return cancelledError();
+    session->m_model = std::make_unique<TracedModel>(std::move(read).value());
+    const ModelFacts& facts = session->m_model->facts;
+    session->m_context.fingerprint = session->m_model->fingerprint;
+    session->m_context.model = {facts.className, facts.modelType, facts.dtype, facts.layers};
+    session->m_context.versions = facts.versions;
+    return session;
+}
+
+void Session::decide(Decisions decisions) {
+    if (decisions == m_history.current())
+        return;
+    m_history.set(std::move(decisions));
+    m_rewritten.reset();
+    m_endToEndHolds = false;
+}
+
+bool Session::undo() {
+    const bool changed = m_history.undo();
+    if (changed)
+        m_rewritten.reset();
+    m_endToEndHolds = m_endToEndHolds && !changed;
+    return changed;
+}
+
+bool Session::redo() {
+    const bool changed = m_history.redo();
+    if (changed)
+        m_rewritten.reset();
+    m_endToEndHolds = m_endToEndHolds && !changed;
+    return changed;
+}
+
+Result<const Rewritten*> Session::rewritten() {
+    if (!m_rewritten) {
+        auto made = rewrite(m_model->canonical, m_model->analysis, decisions());
+        if (!made)
+            return made.error();
+        m_rewritten = std::move(made).value();
+    }
+    return &*m_rewritten;
+}
+
+Result<FusionPlan> Session::plan() {
+    auto made = rewritten();
+    if (!made)
+        return made.error();
+    PlanContext context = m_context;
+    if (!m_endToEndHolds)
+        context.endToEnd.reset();
+    if (context.proofs.empty() && !context.endToEnd)
+        context.weights.clear();
+    return buildPlan(m_model->canonical, m_model->analysis, decisions(), **made, context);
+}
+
+void Session::setProofs(std::map<std::string, PlanProof, std::less<>> sites, PlanProof endToEnd,
+                        std::string weights) {
+    m_context.proofs = std::move(sites);
+    m_context.endToEnd = std::move(endToEnd);
+    m_context.weights = std::move(weights);
+    m_endToEndHolds = true;
+}
+
+Result<const TracedModel*> Session::sibling(TraceDtype dtype, bool replica, const Job& job) {
+    if (!m_tracer || m_model->directory.empty())
+        return badInput("an archive cannot be traced anew", m_model->archive.string());
+    auto& kept = m_siblings[{dtype, replica}];
+    if (!kept) {
+        TraceOptions options = m_options;
+        options.dtype = dtype;
+        options.replica = replica;
+        auto read = traceDirectory(*m_tracer, m_locations, m_model->directory, options, job);
+        if (!read)
+            return read.error();
+        kept = std::make_unique<TracedModel>(std::move(read).value());
+    }
+    return kept.get();
+}
+
+/// A plan made in one element type serves another run of the same model in another type: it is compared in
+/// its own.
+Status Session::checkFingerprint(const FusionPlan& plan, const std::string& file, const Job& job) {
+    const ModelFacts& facts = m_model->facts;
+    const bool sameKind = plan.model.className == facts.className &&
+                          plan.model.modelType == facts.modelType && plan.model.layers == facts.layers;
+    std::string found = m_model->fingerprint;
+    const bool otherType = plan.model.dtype == "f32" || plan.model.dtype == "bf16";
+    if (sameKind && plan.model.dtype != facts.dtype && otherType && m_tracer) {
+        auto twin = sibling(plan.model.dtype == "f32" ? TraceDtype::f32 : TraceDtype::bf16, false, job);
+        if (!twin)
+            return twin.error();
+        found = (*twin)->fingerprint;
+    }
+    if (found == plan.fingerprint)
+        return Ok{};
+    return badInput("the plan " + file + " is for another model (" + plan.model.className + " of " +
+                        std::to_string(plan.model.layers) + " layers" +
+                        (sameKind ? ", with another graph or configuration" : "") + "), not for this " +
+                        facts.className + " of " + std::to_string(facts.layers) + " layers",
+                    file);
+}
+
+Status Session::usePlan(const FusionPlan& plan, const std::string& file, const Job& job) {
+    if (auto same = checkFingerprint(plan, file, job); !same)
+        return same;
+    auto planned = decisionsOf(plan, m_model->analysis, file);
+    if (!planned)
+        return planned.error();
+    decide(std::move(planned).value());
+    for (const PlanSite& site : plan.sites) {
+        if (!site.note.empty())
+            m_context.notes[site.id] = site.note;
+        if (site.proof)
+            m_context.proofs[site.id] = *site.proof;
+    }
+    m_context.weights = plan.weights;
+    m_context.endToEnd = plan.endToEnd;
+    m_endToEndHolds = true;
+    return Ok{};
+}
+
+} // namespace workbench

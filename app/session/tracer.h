@@ -1,0 +1,62 @@
+#pragma once
+
+#include "app/session/job.h"
+#include "app/session/locations.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace workbench {
+
+/// Element type to trace in: the checkpoint's own, or another one.
+enum class TraceDtype { automatic, f32, bf16 };
+
+struct TraceOptions {
+    TraceDtype dtype = TraceDtype::automatic;
+    bool trustRemoteCode = false;
+    bool replica = false; ///< a reduced-size copy with random weights instead of the model itself
+    std::chrono::seconds timeLimit{0}; ///< 0: none
+};
+
+/// The Python tracer as a subprocess: starts it, forwards its progress, turns its failures into Errors.
+/// Stateless; any thread.
+class Tracer {
+public:
+    static Result<Tracer> create(const Locations& locations);
+
+    /// The directory of "org/name[@revision]": from the local Hugging Face cache, downloaded where a network
+    /// is there.
+    Result<std::filesystem::path> resolve(const std::string& name, const Job& job) const;
+    /// Names everything that the trace depends on.
+    Result<std::string> cacheKey(const std::filesystem::path& model, const TraceOptions& options,
+                                 const Job& job) const;
+    /// Writes the trace directory `out` (trace.pt2, trace.json), which must not exist yet.
+    Status trace(const std::filesystem::path& model, const std::filesystem::path& out,
+                 const TraceOptions& options, const Job& job) const;
+    /// Writes the source forms that the request file asks for into `out`; returns the tracer's last message.
+    Result<nlohmann::json> writeSources(const std::filesystem::path& request,
+                                        const std::filesystem::path& out, const Job& job) const;
+
+    /// The command line of one of its subcommands, for a helper that the caller runs itself (the tokenizer).
+    std::vector<std::string> commandWords(std::vector<std::string> arguments) const;
+    const std::filesystem::path& python() const { return m_python; }
+    const std::filesystem::path& packages() const { return m_packages; }
+
+private:
+    /// Runs a subcommand to its end; its last message that is no progress.
+    Result<nlohmann::json> run(std::vector<std::string> arguments, std::chrono::seconds timeLimit,
+                               const Job& job) const;
+
+    std::filesystem::path m_python;
+    std::filesystem::path m_packages; ///< resources/python
+};
+
+/// PYTHONPATH and what keeps Python's output clean, for a helper in the packages folder.
+std::map<std::string, std::string> pythonEnvironment(const std::filesystem::path& packages);
+
+} // namespace workbench

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "app/session/runtime.h"
+#include "app/session/session.h"
+#include "app/session/token_input.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace workbench {
+
+struct VerifyRequest {
+    std::string tokens;               ///< as readTokens() takes it; empty: defaultTokens()
+    std::filesystem::path dumpLogits; ///< empty: no dump
+};
+
+struct SiteProof {
+    std::string id;
+    PlanProof proof;
+};
+
+/// Greedy text of both programs from one prompt. Compared up to the first difference, since the text goes on
+/// from there on its own.
+struct GreedyComparison {
+    std::int64_t tokens = 0;      ///< tokens that were compared
+    std::int64_t differences = 0; ///< 0 or 1
+    std::int64_t excused = 0;     ///< of these: the original's two best logits are closer than the tolerance
+};
+
+/// bf16: root mean square error of the logits against the same weights computed in f32, relative to the
+/// largest logit.
+struct TruthErrors {
+    double original = 0;
+    double rewritten = 0;
+};
+
+struct VerifyReport {
+    std::string kind;  ///< "weights", "random-weights"
+    std::string dtype; ///< "f32", "bf16"
+    std::vector<std::int64_t> lengths;
+    std::vector<SiteProof> sites;
+    std::vector<std::string> unproven; ///< applied sites that the reduced-size model does not have
+    PlanProof endToEnd; ///< bf16 with a truth: relative errors are against it, the tolerance is 1.1 of the
+                        ///< original's
+    double largestDifference =
+        0; ///< of the logits, rewritten against original, relative to the largest logit
+    std::optional<TruthErrors> truth;
+    GreedyComparison greedy;
+    bool passed = false;
+};
+
+/// Relative error that a site or the logits may have against the original, by element type.
+double toleranceOf(std::string_view dtype);
+inline constexpr double kTruthRatio = 1.1;
+
+/// Proves the session's decisions and records the proofs in it. Without weights: on random weights at a
+/// reduced size. An Error means that nothing could be said; a comparison out of tolerance is a report that
+/// has not passed.
+Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const VerifyRequest& request,
+                                   const Job& job);
+
+} // namespace workbench

@@ -1,0 +1,133 @@
+#include "app/session/verify_steps.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace workbench {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kGreedyPrompt = 16;
+constexpr std::int64_t kGreedyTokens = 32;
+// Three copies of the compared logits are held: 3 x 256 MiB.
+constexpr std::int64_t kMostLogits = std::int64_t{64} << 20;
+
+std::vector<std::string> namesOf(const Graph& graph, const std::vector<ValueId>& values) {
+    std::vector<std::string> names;
+    for (const ValueId value : values)
+        names.push_back(graph.value(value).name);
+    return names;
+}
+
+/// All rows, or as many evenly spaced ones as fit into memory.
+std::vector<std::int64_t> rowsToCompare(std::int64_t tokens, std::int64_t vocabulary) {
+    const std::int64_t most = std::max<std::int64_t>(1, kMostLogits / std::max<std::int64_t>(1, vocabulary));
+    const std::int64_t count = std::min(tokens, most);
+    std::vector<std::int64_t> rows;
+    for (std::int64_t i = 0; i < count; ++i)
+        rows.push_back(i * tokens / count);
+    return rows;
+}
+
+double largest(const Logits& logits) {
+    double most = 0;
+    for (std::size_t i = 0; i < logits.size(); ++i)
+        most = std::max(most, std::abs(static_cast<double>(logits.data()[i])));
+    return most;
+}
+
+/// NaN anywhere makes it NaN, which passes no comparison.
+double rootMeanSquare(const Logits& a, const Logits& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double error = static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i]);
+        sum += error * error;
+    }
+    return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, a.size())));
+}
+
+struct GreedyText {
+    std::vector<std::int64_t> tokens;
+    json gaps;
+};
+
+Result<GreedyText> greedyText(Runtime& runtime, const char* program, const std::vector<std::int64_t>& prompt,
+                              const Job& job) {
+    job.report("generate", program);
+    auto answer = runtime.call("generate",
+                               {{"program", program},
+                                {"prompt", prompt},
+                                {"max_tokens", kGreedyTokens},
+                                {"eos", json::array()},
+                                {"ignore_eos", true}},
+                               job);
+    if (!answer)
+        return answer.error();
+    return GreedyText{integersOf(answer->result, "tokens"), answer->result.value("top2_gap", json::array())};
+}
+
+} // namespace
+
+json siteChecks(const TracedModel& model, const Rewritten& rewritten) {
+    json checks = json::array();
+    for (std::size_t i = 0; i < rewritten.outcomes.size(); ++i) {
+        const SiteOutcome& outcome = rewritten.outcomes[i];
+        if (outcome.state != SiteOutcome::State::applied)
+            continue;
+        std::vector<std::string> nodes;
+        for (const NodeId node : outcome.replacement)
+            for (const ValueId value : rewritten.graph.node(node).outputs)
+                nodes.push_back(rewritten.graph.value(value).name);
+        checks.push_back({{"id", model.analysis.sites[i].id},
+                          {"nodes", nodes},
+                          {"outputs", namesOf(model.canonical, outcome.outputs)}});
+    }
+    return checks;
+}
+
+Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, const TokenInput& input,
+                                const Job& job) {
+    if (auto loaded = runtime.load(kTruth, truth.canonical, workerWeights(truth), job); !loaded)
+        return loaded.error();
+    const std::vector<std::int64_t> rows =
+        rowsToCompare(static_cast<std::int64_t>(input.tokens.size()), truth.facts.vocabulary);
+    std::vector<Logits> logits;
+    for (const char* program : {kTruth, kOriginal, kRewritten}) {
+        auto run = runLogits(runtime, program, input.tokens, input.positions, rows, job);
+        if (!run)
+            return run.error();
+        logits.push_back(std::move(run).value());
+    }
+    if (logits[1].size() != logits[0].size() || logits[2].size() != logits[0].size())
+        return Error{ErrorCode::runtimeFailed, "the programs give logits of different sizes", {}};
+    const double scale = largest(logits[0]);
+    return TruthErrors{rootMeanSquare(logits[1], logits[0]) / scale,
+                       rootMeanSquare(logits[2], logits[0]) / scale};
+}
+
+Result<GreedyComparison> compareGreedy(Runtime& runtime, const TokenInput& input, double closeness,
+                                       const Job& job) {
+    const std::int64_t length = std::min(kGreedyPrompt, input.lengths.front());
+    const std::vector<std::int64_t> prompt(input.tokens.begin(), input.tokens.begin() + length);
+    auto original = greedyText(runtime, kOriginal, prompt, job);
+    if (!original)
+        return original.error();
+    auto rewritten = greedyText(runtime, kRewritten, prompt, job);
+    if (!rewritten)
+        return rewritten.error();
+    GreedyComparison comparison;
+    const auto [a, b] = std::mismatch(original->tokens.begin(), original->tokens.end(),
+                                      rewritten->tokens.begin(), rewritten->tokens.end());
+    const auto equal = static_cast<std::size_t>(a - original->tokens.begin());
+    comparison.tokens = static_cast<std::int64_t>(equal);
+    if (a == original->tokens.end() && b == rewritten->tokens.end())
+        return comparison;
+    comparison.tokens += 1;
+    comparison.differences = 1;
+    const json gap = equal < original->gaps.size() ? original->gaps[equal] : json();
+    comparison.excused = gap.is_number() && gap.get<double>() <= closeness ? 1 : 0;
+    return comparison;
+}
+
+} // namespace workbench

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "app/session/verify.h"
+
+/// The single comparisons of verify.cpp; the programs kOriginal and kRewritten are loaded.
+
+namespace workbench {
+
+inline constexpr const char* kOriginal = "original";
+inline constexpr const char* kRewritten = "rewritten";
+inline constexpr const char* kTruth = "truth";
+
+/// The worker's `sites` argument: for each applied site its replacement nodes and the values that they must
+/// reproduce.
+nlohmann::json siteChecks(const TracedModel& model, const Rewritten& rewritten);
+
+/// Loads the f32 program as kTruth and compares both programs with it.
+Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, const TokenInput& input,
+                                const Job& job);
+
+/// A difference is excused when the original's two best logits are at most `closeness` apart there.
+Result<GreedyComparison> compareGreedy(Runtime& runtime, const TokenInput& input, double closeness,
+                                       const Job& job);
+
+} // namespace workbench

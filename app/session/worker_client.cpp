@@ -1,0 +1,145 @@
+#include "app/session/worker_client.h"
+
+#include "core/wire/frame.h"
+
+#include <poll.h>
+
+#include <array>
+#include <cerrno>
+
+namespace workbench {
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr auto kCancelGrace = 2s;
+
+ErrorCode codeFromName(const std::string& name) {
+    if (name == "badInput")
+        return ErrorCode::badInput;
+    if (name == "usage")
+        return ErrorCode::usage;
+    if (name == "cannotTrace")
+        return ErrorCode::cannotTrace;
+    if (name == "requirementFailed")
+        return ErrorCode::requirementFailed;
+    return name == "cancelled" ? ErrorCode::cancelled : ErrorCode::runtimeFailed;
+}
+
+std::string text(const json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+Error protocolError(const std::string& what) {
+    return {ErrorCode::runtimeFailed, "the worker does not keep to the protocol: " + what, {}};
+}
+
+Error reported(const json& error) {
+    const std::string message = text(error, "message");
+    return {codeFromName(text(error, "code")),
+            message.empty() ? "the worker failed without a reason" : message, text(error, "where")};
+}
+
+/// Polls until `fd` is readable (true), the token is set or the time is over (false).
+bool readable(int fd, const CancelToken* cancel, std::chrono::milliseconds limit) {
+    std::array<pollfd, 2> entries{pollfd{fd, POLLIN, 0}, pollfd{cancel ? cancel->fd() : -1, POLLIN, 0}};
+    int ready = 0;
+    do
+        ready = ::poll(entries.data(), entries.size(), static_cast<int>(limit.count()));
+    while (ready < 0 && errno == EINTR && !(cancel && cancel->cancelled()));
+    return ready > 0 && entries[0].revents != 0;
+}
+
+} // namespace
+
+Result<WorkerClient> WorkerClient::start(std::vector<std::string> command, const Job& job) {
+    auto process = Subprocess::start({std::move(command), {}, {}});
+    if (!process)
+        return Error{ErrorCode::runtimeFailed, "the worker: " + process.error().message,
+                     process.error().where};
+    WorkerClient client(std::move(process).value());
+    auto hello = client.call("hello", json::object(), job);
+    if (!hello)
+        return hello.error();
+    client.m_hello = std::move(hello->result);
+    return client;
+}
+
+Result<WorkerClient::Answer> WorkerClient::call(const std::string& method, json params, const Job& job,
+                                                const EventHandler& onEvent) {
+    if (!m_alive)
+        return Error{ErrorCode::runtimeFailed, "the worker has ended", {}};
+    if (job.cancelled())
+        return cancelledError();
+    const std::int64_t id = m_nextId++;
+    const json request = {{"id", id}, {"method", method}, {"params", std::move(params)}};
+    if (auto sent =
+            writeFrame(m_process.input(), {request.dump(-1, ' ', false, json::error_handler_t::replace), {}});
+        !sent)
+        return died(sent.error());
+    return receive(id, job, onEvent);
+}
+
+/// Until the next frame of the request begins. Cancelled: asks the worker to stop and gives it a moment, then
+/// kills it.
+Status WorkerClient::awaitFrame(std::int64_t id, const Job& job) {
+    while (!readable(m_process.output(), job.cancel, 1h)) {
+        if (!job.cancelled())
+            continue;
+        const json cancel = {{"method", "cancel"}, {"params", {{"id", id}}}};
+        const bool asked = writeFrame(m_process.input(), {cancel.dump(), {}}).ok();
+        if (!asked || !readable(m_process.output(), nullptr, kCancelGrace)) {
+            m_process.kill();
+            m_process.wait(10s);
+            m_alive = false;
+            return cancelledError();
+        }
+        return Ok{};
+    }
+    return Ok{};
+}
+
+Result<WorkerClient::Answer> WorkerClient::receive(std::int64_t id, const Job& job,
+                                                   const EventHandler& onEvent) {
+    for (;;) {
+        if (auto waited = awaitFrame(id, job); !waited)
+            return waited.error();
+        auto frame = readFrame(m_process.output());
+        if (!frame)
+            return job.cancelled() ? cancelledError() : died(frame.error());
+        json message = json::parse(frame->json, nullptr, false);
+        if (!message.is_object())
+            return died(protocolError("a frame holds no JSON object"));
+        if (message.contains("id") && message["id"] != id)
+            continue; // of an earlier request that was cancelled
+        if (const auto error = message.find("error"); error != message.end())
+            return job.cancelled() ? cancelledError() : reported(*error);
+        if (const auto result = message.find("result"); result != message.end())
+            return Answer{std::move(*result), std::move(frame->payload)};
+        if (onEvent && message.contains("event"))
+            onEvent(message);
+    }
+}
+
+/// What the client saw (a closed pipe) is only the symptom: how the process ended and its last words are the
+/// cause.
+Error WorkerClient::died(const Error& failure) {
+    m_alive = false;
+    m_process.closeInput();
+    auto exit = m_process.wait(2s);
+    const bool ended = exit.has_value();
+    if (!ended) {
+        m_process.kill();
+        m_process.wait(10s);
+    }
+    std::string message = ended ? "the worker " + exit->text() : failure.message;
+    if (const std::string witness = lastLine(m_process.errorTail()); !witness.empty())
+        message += ": " + witness;
+    else if (ended && exit->success())
+        message += " before it answered (" + failure.message + ")";
+    return {ErrorCode::runtimeFailed, message, {}};
+}
+
+} // namespace workbench

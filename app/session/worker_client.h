@@ -1,0 +1,50 @@
+#pragma once
+
+#include "app/session/job.h"
+#include "core/support/subprocess.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace workbench {
+
+/// The other end of the worker protocol (core/wire/frame.h). A dead worker is an Error that says how it died;
+/// the next start makes a new one. One request at a time; one thread at a time.
+class WorkerClient {
+public:
+    struct Answer {
+        nlohmann::json result;
+        std::vector<std::byte> payload;
+    };
+    using EventHandler = std::function<void(const nlohmann::json&)>;
+
+    /// Starts the worker and waits for its hello. `command`: its words, perhaps of an ssh that reaches
+    /// another machine.
+    static Result<WorkerClient> start(std::vector<std::string> command, const Job& job);
+
+    /// Sends a request and waits for its answer; events of the request go to `onEvent`. Cancelled by the job:
+    /// the worker is asked to stop, and killed when it does not within two seconds.
+    Result<Answer> call(const std::string& method, nlohmann::json params, const Job& job,
+                        const EventHandler& onEvent = {});
+
+    bool alive() const { return m_alive; }
+    const nlohmann::json& hello() const { return m_hello; } ///< {"version","torch","threads","isa","devices"}
+    pid_t pid() const { return m_process.pid(); }
+
+private:
+    explicit WorkerClient(Subprocess process) : m_process(std::move(process)) {}
+    Result<Answer> receive(std::int64_t id, const Job& job, const EventHandler& onEvent);
+    Status awaitFrame(std::int64_t id, const Job& job);
+    Error died(const Error& failure);
+
+    Subprocess m_process;
+    nlohmann::json m_hello;
+    std::int64_t m_nextId = 1;
+    bool m_alive = true;
+};
+
+} // namespace workbench

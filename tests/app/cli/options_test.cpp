@@ -1,0 +1,116 @@
+#include "app/cli/options.h"
+
+#include <gtest/gtest.h>
+
+namespace workbench::cli {
+namespace {
+
+Parsed parsed(std::vector<const char*> words) {
+    words.insert(words.begin(), "workbench");
+    return parse(static_cast<int>(words.size()), words.data());
+}
+
+Options optionsOf(std::vector<const char*> words) {
+    const Parsed result = parsed(std::move(words));
+    EXPECT_TRUE(result.run) << result.err;
+    return result.options;
+}
+
+std::string rulesOf(const Options& options) {
+    std::string text;
+    for (const DecisionRule& rule : options.rules)
+        text += (rule.decision == Decision::apply ? "+" : "-") + rule.what + " ";
+    return text;
+}
+
+TEST(Options, WithoutACommandThePlanIsMade) {
+    const Options options = optionsOf({"dir", "--apply-all", "--export", "plan.json"});
+    EXPECT_EQ(options.verb, Verb::plan);
+    EXPECT_EQ(options.model, "dir");
+    EXPECT_EQ(rulesOf(options), "+* ");
+    EXPECT_EQ(options.exportPlan, "plan.json");
+}
+
+TEST(Options, KeepTheOrderOfDecisionsAcrossOptions) {
+    EXPECT_EQ(rulesOf(optionsOf(
+                  {"dir", "--reject", "a", "--apply", "b", "--apply-all", "--reject", "c", "--apply=d"})),
+              "-a +b +* -c +d ");
+    EXPECT_EQ(rulesOf(optionsOf({"verify", "--apply", "a", "dir", "--reject", "a"})), "+a -a ");
+}
+
+TEST(Options, ARepeatableOptionDoesNotSwallowTheModel) {
+    const Options options = optionsOf({"--apply", "qkv", "dir"});
+    EXPECT_EQ(options.model, "dir");
+    EXPECT_EQ(rulesOf(options), "+qkv ");
+}
+
+TEST(Options, EveryCommandIsItsOwn) {
+    EXPECT_EQ(optionsOf({"inspect", "dir", "--json"}).verb, Verb::inspect);
+    EXPECT_EQ(optionsOf({"patterns"}).verb, Verb::patterns);
+    EXPECT_EQ(optionsOf({"verify", "dir"}).verb, Verb::verify);
+    EXPECT_EQ(optionsOf({"generate", "dir", "--prompt", "hi"}).verb, Verb::generate);
+    EXPECT_EQ(optionsOf({"bench", "dir"}).verb, Verb::bench);
+    EXPECT_EQ(optionsOf({"plan-diff", "a", "b"}).verb, Verb::planDiff);
+    EXPECT_EQ(optionsOf({"setup"}).verb, Verb::setup);
+}
+
+TEST(Options, ReadTheTracersOwn) {
+    const Options options = optionsOf({"verify", "dir", "--dtype", "float32", "--time-limit", "90",
+                                       "--trust-remote-code", "--worker", "ssh box workbench-worker"});
+    EXPECT_EQ(options.trace.dtype, TraceDtype::f32);
+    EXPECT_EQ(options.trace.timeLimit, std::chrono::seconds(90));
+    EXPECT_TRUE(options.trace.trustRemoteCode);
+    EXPECT_EQ(options.worker, "ssh box workbench-worker");
+    EXPECT_EQ(optionsOf({"dir", "--dtype", "bf16"}).trace.dtype, TraceDtype::bf16);
+}
+
+TEST(Options, WrongUseIsOneSentenceAndExitCode2) {
+    const std::vector<std::vector<const char*>> wrong = {
+        {},
+        {"--no-such-option"},
+        {"inspect"},
+        {"dir", "--apply"},
+        {"dir", "other"},
+        {"dir", "--dtype", "f8"},
+        {"dir", "--quiet", "--verbose"},
+        {"generate", "dir"},
+        {"generate", "dir", "--prompt", "x", "--max-tokens", "0"},
+        {"plan-diff", "a"},
+        {"dir", "--require", "qkv"},
+        {"dir", "--require", "qkv=many"},
+        {"dir", "--require", "qkv>3"},
+        {"dir", "--require", "qkv=-1"},
+        {"dir", "--require", "no-such-pattern=1"},
+        {"dir", "--require", "=3"},
+        {"dir", "--time-limit", "-1"},
+    };
+    for (const auto& words : wrong) {
+        const Parsed result = parsed(words);
+        EXPECT_FALSE(result.run);
+        EXPECT_EQ(result.exitCode, 2);
+        EXPECT_FALSE(result.err.empty());
+        EXPECT_EQ(result.err.find('\n'), std::string::npos) << result.err;
+    }
+}
+
+TEST(Options, RequirementsAreExactOrAtLeast) {
+    const Options options = optionsOf({"dir", "--require", "rms-norm=57", "--require", "qkv>=28"});
+    ASSERT_EQ(options.requirements.size(), 2u);
+    EXPECT_EQ(options.requirements[0].pattern, "rms-norm");
+    EXPECT_TRUE(options.requirements[0].exact);
+    EXPECT_EQ(options.requirements[0].count, 57);
+    EXPECT_EQ(options.requirements[1].pattern, "qkv");
+    EXPECT_FALSE(options.requirements[1].exact);
+}
+
+TEST(Options, HelpStatesTheExitCodesAndVersionTheVersion) {
+    const Parsed help = parsed({"--help"});
+    EXPECT_EQ(help.exitCode, 0);
+    for (const char* line : {"0 done", "1 a requirement", "2 wrong usage", "3 bad input", "4 the model",
+                             "5 the runtime", "130 interrupted"})
+        EXPECT_NE(help.out.find(line), std::string::npos) << line;
+    EXPECT_EQ(parsed({"--version"}).out, "workbench " WORKBENCH_VERSION "\n");
+}
+
+} // namespace
+} // namespace workbench::cli

@@ -1,0 +1,50 @@
+// The operators through PyTorch's dispatcher, as a Program or a loaded archive calls them.
+#include "runtime/ops/kernels.h"
+#include "runtime/ops/norm.h"
+#include "runtime/ops/schemas.h"
+#include "tests/runtime/ops/support.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace workbench::ops {
+namespace {
+
+TEST(OperatorLibrary, RegistersEveryOperatorForTheCpu) {
+    for (const Schema& schema : kSchemas) {
+        const auto handle =
+            c10::Dispatcher::singleton().findSchema({std::string("workbench::") + schema.name, ""});
+        ASSERT_TRUE(handle.has_value()) << schema.name;
+        EXPECT_TRUE(handle->hasKernelForDispatchKey(c10::DispatchKey::CPU)) << schema.name;
+    }
+}
+
+TEST(OperatorLibrary, CallsTheSameKernelThroughTheDispatcher) {
+    const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("workbench::rms_norm", "");
+    const at::Tensor input = at::randn({3, 16});
+    const at::Tensor weight = at::randn({16});
+    torch::jit::Stack stack{input, weight, 1e-5, 1.0, "after_weight"};
+    op.callBoxed(stack);
+    EXPECT_TRUE(at::equal(stack.at(0).toTensor(), rmsNorm(input, weight, {1e-5, 1, NormCast::AfterWeight})));
+}
+
+TEST(OperatorLibrary, RefusesUnknownWords) {
+    const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("workbench::act_and_mul", "");
+    torch::jit::Stack stack{at::randn({3, 16}), "swish"};
+    testing::expectRefused([&] { op.callBoxed(stack); },
+                           "workbench::act_and_mul: activation must be one of silu, gelu, gelu_tanh, relu, "
+                           "sigmoid, got 'swish'.");
+}
+
+TEST(OperatorLibrary, UsesTheInstructionSetThatIsForced) {
+    const char* forced = std::getenv("ATEN_CPU_CAPABILITY");
+    if (forced == nullptr || *forced == 0)
+        GTEST_SKIP() << "no instruction set is forced";
+    EXPECT_STREQ(cpuKernels().name, std::string(forced) == "default" ? "baseline" : forced);
+}
+
+} // namespace
+} // namespace workbench::ops

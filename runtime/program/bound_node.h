@@ -1,0 +1,67 @@
+#pragma once
+
+#include "core/graph/graph.h"
+#include "core/support/result.h"
+#include "runtime/program/sym_table.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+#include <ATen/core/stack.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace workbench {
+
+/// A node of a graph, bound to an operator of c10's dispatcher. Arguments that no run changes are IValues
+/// already; the others are written over them for each call.
+struct BoundNode {
+    /// An argument that differs from run to run.
+    struct Slot {
+        enum class Kind {
+            tensor,             ///< one value
+            tensorList,         ///< Tensor[]
+            optionalTensorList, ///< Tensor?[], kNone for an absent one
+            integer,            ///< a symbolic integer
+            integerList,        ///< a list with symbolic integers
+            integerTensor,      ///< a symbolic integer where the schema wants a tensor
+        };
+        Kind kind = Kind::tensor;
+        std::size_t argument = 0;           ///< position in the schema
+        std::vector<ValueId> values;        ///< tensor kinds
+        std::vector<bool> last;             ///< parallel to values: the run may give its reference away
+        std::vector<std::int32_t> integers; ///< integer kinds: indices into the program's SymTable
+    };
+
+    NodeId node = kNone;
+    c10::OperatorHandle op;
+    std::vector<c10::IValue> arguments; ///< one for each of the schema's; slots hold a None
+    std::vector<Slot> slots;
+    std::vector<ValueId> outputs;
+    std::vector<ValueId> unused;    ///< outputs that nobody reads
+    std::int32_t attention = kNone; ///< for workbench.attention: which layer of a KvCache it uses
+    bool foldable = true;           ///< the operator is a function of its arguments (no random numbers)
+
+    /// Values that this node reads, duplicates included.
+    std::vector<ValueId> inputs() const;
+    /// Forgets last uses: a run then leaves every value in place.
+    void keepAll();
+};
+
+/// Binds a node. An unknown operator, a missing or unknown argument or one of a wrong type is an Error that
+/// names the node. Symbolic integers are added to `symbols`.
+Result<BoundNode> bindNode(const Graph& graph, NodeId node, SymTable& symbols);
+
+/// "aten.add.Tensor (%y in model.layers.0.mlp, modeling_llama.py:52)": how messages name a node.
+std::string describeNode(const Graph& graph, NodeId node);
+
+/// Pushes the arguments on `stack`. `values` is indexed by ValueId; values at their last use are moved out of
+/// it.
+void pushArguments(const BoundNode& node, const SymTable& symbols, std::vector<at::Tensor>& values,
+                   torch::jit::Stack& stack);
+/// Moves the results from `stack` into `values`; lists are spread. An Error if their number is not that of
+/// the node's outputs.
+Status popResults(const BoundNode& node, torch::jit::Stack& stack, std::vector<at::Tensor>& values);
+
+} // namespace workbench

@@ -1,0 +1,28 @@
+#include "runtime/program/kv_cache.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+
+namespace workbench {
+
+KvCache::KvCache(const std::vector<AttentionShape>& shapes, std::int64_t capacity) : m_capacity(capacity) {
+    m_layers.reserve(shapes.size());
+    for (const AttentionShape& shape : shapes)
+        m_layers.push_back({at::empty({capacity, shape.kvHeads, shape.width}, shape.dtype),
+                            at::empty({capacity, shape.kvHeads, shape.valueWidth}, shape.dtype), 0});
+}
+
+std::int64_t KvCache::length() const {
+    std::int64_t shortest = m_layers.empty() ? 0 : m_capacity;
+    for (const ops::KvCacheView& layer : m_layers)
+        shortest = std::min(shortest, layer.length);
+    return shortest;
+}
+
+void KvCache::truncate(std::int64_t length) {
+    for (ops::KvCacheView& layer : m_layers)
+        layer.length = std::min(layer.length, length);
+}
+
+} // namespace workbench

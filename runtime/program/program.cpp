@@ -1,0 +1,226 @@
+#include "runtime/program/program.h"
+
+#include "runtime/ops/checks.h"
+#include "runtime/program/scalar_types.h"
+#include "runtime/program/torch_edge.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+
+namespace workbench {
+namespace {
+
+std::string shapeText(at::IntArrayRef sizes) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        text += (i ? ", " : "") + std::to_string(sizes[i]);
+    return text + "]";
+}
+
+/// A dimension that is one symbol and nothing else; empty for any other.
+std::string bareSymbol(const SymInt& size) {
+    if (size.isConstant())
+        return {};
+    const auto symbols = size.symbols();
+    return symbols.size() == 1 && symbols[0] == size.text() ? symbols[0] : std::string{};
+}
+
+/// The operator's arguments in the order of its schema.
+ops::AttentionArgs attentionArgs(const torch::jit::Stack& stack) {
+    const auto optional = [](const c10::IValue& value) { return value.toOptional<at::Tensor>(); };
+    return {stack[0].toTensor(),
+            stack[1].toTensor(),
+            stack[2].toTensor(),
+            stack[3].toTensor(),
+            stack[4].toInt(),
+            stack[5].toDouble(),
+            ops::parseMask("attention", stack[6].toStringView()),
+            stack[7].toInt(),
+            stack[8].toDouble(),
+            optional(stack[9]),
+            optional(stack[10])};
+}
+
+Error cancelled() {
+    return Error{ErrorCode::cancelled, "The run was cancelled.", {}};
+}
+
+bool isCancelled(const RunOptions& options) {
+    return options.cancel && options.cancel->load(std::memory_order_relaxed);
+}
+
+} // namespace
+
+Status Program::checkInput(const Input& input, const at::Tensor& tensor) const {
+    const TensorMeta& meta = m_graph.value(input.value).meta;
+    const bool fits = tensor.defined() && tensor.scalar_type() == toTorch(meta.dtype) &&
+                      tensor.dim() == static_cast<std::int64_t>(meta.shape.size());
+    if (fits)
+        return Ok{};
+    return Error{ErrorCode::runtimeFailed,
+                 "Input " + input.target + " must be a tensor of " + std::string(name(meta.dtype)) +
+                     " with " + std::to_string(meta.shape.size()) + " dimensions.",
+                 input.target};
+}
+
+Status Program::bindSymbols(std::span<const at::Tensor> inputs) {
+    if (inputs.size() != m_users.size())
+        return Error{ErrorCode::runtimeFailed,
+                     "The program takes " + std::to_string(m_users.size()) + " inputs, not " +
+                         std::to_string(inputs.size()) + ".",
+                     {}};
+    SymbolBindings bindings;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (auto fits = checkInput(m_users[i], inputs[i]); !fits)
+            return fits;
+        const SymShape& shape = m_graph.value(m_users[i].value).meta.shape;
+        for (std::size_t dim = 0; dim < shape.size(); ++dim)
+            if (const std::string symbol = bareSymbol(shape[dim]); !symbol.empty())
+                bindings.try_emplace(symbol, inputs[i].size(static_cast<std::int64_t>(dim)));
+    }
+    // Two inputs that share a symbol must agree, and constant or composed sizes must come out as the graph
+    // says.
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const SymShape& shape = m_graph.value(m_users[i].value).meta.shape;
+        for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+            auto size = shape[dim].evaluate(bindings);
+            if (!size)
+                return size.error();
+            if (*size != inputs[i].size(static_cast<std::int64_t>(dim)))
+                return Error{ErrorCode::runtimeFailed,
+                             "Input " + m_users[i].target + " has shape " + shapeText(inputs[i].sizes()) +
+                                 ", but dimension " + std::to_string(dim) + " must be " + shape[dim].text() +
+                                 " = " + std::to_string(*size) + ".",
+                             m_users[i].target};
+        }
+    }
+    return m_symbols.bind(bindings);
+}
+
+void Program::callCached(const BoundNode& node, KvCache& cache) {
+    ops::AttentionArgs args = attentionArgs(m_stack);
+    at::Tensor output = ops::attentionWithCache(args, cache.layer(node.attention));
+    m_stack.clear();
+    m_stack.emplace_back(std::move(output));
+}
+
+Status Program::runOne(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values) {
+    pushArguments(node, m_symbols, values, m_stack);
+    if (options.cache && node.attention != kNone)
+        callCached(node, *options.cache);
+    else
+        node.op.callBoxed(m_stack);
+    auto popped = popResults(node, m_stack, values);
+    if (!popped)
+        return Error{
+            popped.error().code, describeNode(m_graph, node.node) + " " + popped.error().message, {}};
+    if (options.observe)
+        for (const ValueId id : node.outputs)
+            if (auto seen = options.observe(id, values[static_cast<std::size_t>(id)]); !seen)
+                return seen;
+    for (const ValueId id : node.unused)
+        values[static_cast<std::size_t>(id)] = at::Tensor();
+    return Ok{};
+}
+
+Result<std::vector<at::Tensor>> Program::runAll(std::span<const at::Tensor> inputs,
+                                                const RunOptions& options) {
+    const c10::InferenceMode inference;
+    std::vector<at::Tensor> values = m_constants;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        values[static_cast<std::size_t>(m_users[i].value)] = inputs[i];
+    const BoundNode* current = nullptr;
+    try {
+        for (const BoundNode& node : m_nodes) {
+            if (isCancelled(options))
+                return cancelled();
+            current = &node;
+            if (auto done = runOne(node, options, values); !done)
+                return done.error();
+        }
+    } catch (...) {
+        m_stack.clear();
+        return describeException(std::current_exception(), describeNode(m_graph, current->node));
+    }
+    std::vector<at::Tensor> outputs;
+    for (const ValueId id : m_graph.outputs)
+        outputs.push_back(values[static_cast<std::size_t>(id)]);
+    return outputs;
+}
+
+Result<std::vector<at::Tensor>> Program::run(std::span<const at::Tensor> inputs, const RunOptions& options) {
+    if (auto bound = bindSymbols(inputs); !bound)
+        return bound.error();
+    return runAll(inputs, options);
+}
+
+Status Program::giveOperands(const BoundNode& node, const Given& given, std::vector<at::Tensor>& values) {
+    for (const ValueId id : node.inputs()) {
+        at::Tensor& value = values[static_cast<std::size_t>(id)];
+        if (value.defined())
+            continue;
+        const std::string& name = m_graph.value(id).name;
+        const at::Tensor* tensor = given(name);
+        if (!tensor)
+            return Error{ErrorCode::runtimeFailed,
+                         describeNode(m_graph, node.node) + " needs %" + name +
+                             ", which is neither an input of the site nor made by it.",
+                         name};
+        value = *tensor;
+    }
+    return Ok{};
+}
+
+Result<std::vector<at::Tensor>> Program::runNodes(std::span<const at::Tensor> inputs,
+                                                  const std::vector<NodeId>& nodes, const Given& given,
+                                                  const std::vector<ValueId>& wanted) {
+    if (auto bound = bindSymbols(inputs); !bound)
+        return bound.error();
+    const c10::InferenceMode inference;
+    std::vector<at::Tensor> values = m_constants;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        values[static_cast<std::size_t>(m_users[i].value)] = inputs[i];
+    const BoundNode* current = nullptr;
+    std::vector<bool> made(values.size());
+    try {
+        for (const BoundNode& bound : m_nodes) {
+            if (!std::binary_search(nodes.begin(), nodes.end(), bound.node))
+                continue;
+            current = &bound;
+            if (auto complete = giveOperands(bound, given, values); !complete)
+                return complete.error();
+            BoundNode keeping = bound;
+            keeping.keepAll();
+            if (auto done = runOne(keeping, {}, values); !done)
+                return done.error();
+            for (const ValueId id : bound.outputs)
+                made[static_cast<std::size_t>(id)] = true;
+        }
+    } catch (...) {
+        m_stack.clear();
+        return describeException(std::current_exception(), describeNode(m_graph, current->node));
+    }
+    std::vector<at::Tensor> results;
+    for (const ValueId id : wanted) {
+        // A value that was handed in would be compared with itself.
+        if (!made[static_cast<std::size_t>(id)] && !constant(id))
+            return Error{ErrorCode::runtimeFailed,
+                         "The site's nodes do not make %" + m_graph.value(id).name + ".",
+                         m_graph.value(id).name};
+        results.push_back(values[static_cast<std::size_t>(id)]);
+    }
+    return results;
+}
+
+ValueId Program::find(const std::string& name) const {
+    const auto place = m_byName.find(name);
+    return place == m_byName.end() ? kNone : place->second;
+}
+
+const at::Tensor* Program::constant(ValueId value) const {
+    const at::Tensor& tensor = m_constants[static_cast<std::size_t>(value)];
+    return tensor.defined() ? &tensor : nullptr;
+}
+
+} // namespace workbench

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "core/graph/graph.h"
+#include "core/support/result.h"
+#include "runtime/program/bound_node.h"
+#include "runtime/program/kv_cache.h"
+#include "runtime/program/parameter_source.h"
+#include "runtime/program/sym_table.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <atomic>
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace workbench {
+
+struct RunOptions {
+    KvCache* cache = nullptr; ///< attention then reads and extends it, and the inputs are the new tokens only
+    const std::atomic<bool>* cancel = nullptr; ///< looked at before every node
+    /// Called with every value that a node makes, right after it; values that were computed at load are not
+    /// among them.
+    std::function<Status(ValueId, const at::Tensor&)> observe;
+};
+
+/// A graph compiled once and run often: operators bound, constants ready, what depends on parameters alone
+/// computed at load, values freed after their last use. One thread at a time.
+class Program {
+public:
+    /// Binds `graph`, fetches its parameters from `parameters` and computes what no input changes.
+    static Result<Program> create(Graph graph, ParameterSource& parameters);
+
+    /// `inputs` in the order of userInputs(); their shapes give the symbols their values. Errors name the
+    /// node.
+    Result<std::vector<at::Tensor>> run(std::span<const at::Tensor> inputs, const RunOptions& options = {});
+
+    /// Runs only `nodes` (ascending), with operands from `given`, where the graph's inputs, parameters and
+    /// other nodes of the list do not make them; a missing one is an Error. Returns the values of `wanted`,
+    /// each made by one of the nodes.
+    using Given = std::function<const at::Tensor*(const std::string& name)>;
+    Result<std::vector<at::Tensor>> runNodes(std::span<const at::Tensor> inputs,
+                                             const std::vector<NodeId>& nodes, const Given& given,
+                                             const std::vector<ValueId>& wanted);
+
+    const Graph& graph() const { return m_graph; }
+    const std::vector<std::string>& userInputs() const { return m_userNames; } ///< names
+    /// The value of that name, or kNone.
+    ValueId find(const std::string& name) const;
+    /// A parameter, buffer or constant, or a value that was computed from those at load; nullptr for all
+    /// others.
+    const at::Tensor* constant(ValueId value) const;
+
+    /// One entry for each attention node; an Error names a node whose keys and values have no fixed size or
+    /// that cannot use a cache.
+    Result<std::vector<AttentionShape>> attentionShapes() const;
+
+    std::int64_t parameterCount() const { return m_parameterCount; } ///< elements
+    std::int64_t parameterBytes() const { return m_parameterBytes; }
+
+private:
+    explicit Program(Graph graph) : m_graph(std::move(graph)) {}
+
+    Status fetchParameters(ParameterSource& parameters);
+    Status bindNodes();
+    Status foldConstants();
+    void markLastUses();
+    void dropUnused();
+    Status bindSymbols(std::span<const at::Tensor> inputs);
+    Status setUserInputs();
+    Status checkInput(const Input& input, const at::Tensor& tensor) const;
+    Status runOne(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values);
+    void callCached(const BoundNode& node, KvCache& cache);
+    Result<std::vector<at::Tensor>> runAll(std::span<const at::Tensor> inputs, const RunOptions& options);
+    Status giveOperands(const BoundNode& node, const Given& given, std::vector<at::Tensor>& values);
+
+    Graph m_graph;
+    std::vector<BoundNode> m_nodes;      ///< in order; folded ones are gone
+    std::vector<at::Tensor> m_constants; ///< by ValueId; undefined where a run makes the value
+    std::vector<Input> m_users;          ///< user inputs, in order
+    std::vector<std::string> m_userNames;
+    std::vector<std::string> m_knownSymbols; ///< those that a user input's shape gives
+    std::unordered_map<std::string, ValueId> m_byName;
+    SymTable m_symbols;
+    torch::jit::Stack m_stack;
+    std::int64_t m_parameterCount = 0;
+    std::int64_t m_parameterBytes = 0;
+};
+
+} // namespace workbench

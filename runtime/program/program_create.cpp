@@ -1,0 +1,183 @@
+#include "runtime/program/program.h"
+#include "runtime/program/scalar_types.h"
+#include "runtime/program/torch_edge.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace workbench {
+namespace {
+
+/// Asserts on metadata state at run time what the graph states already.
+bool isMetadataAssert(const Node& node) {
+    return node.op.starts_with("aten._assert_tensor_metadata");
+}
+
+bool isAttention(const Node& node) {
+    return node.op == "workbench.attention" || node.op == "workbench.attention.default";
+}
+
+} // namespace
+
+Result<Program> Program::create(Graph graph, ParameterSource& parameters) {
+    Program program(std::move(graph));
+    if (auto set = program.setUserInputs(); !set)
+        return set.error();
+    // Binding first: an operator that does not exist is found before gigabytes are read.
+    if (auto bound = program.bindNodes(); !bound)
+        return bound.error();
+    program.dropUnused();
+    if (auto fetched = program.fetchParameters(parameters); !fetched)
+        return fetched.error();
+    if (auto folded = program.foldConstants(); !folded)
+        return folded.error();
+    program.markLastUses();
+    return program;
+}
+
+Status Program::setUserInputs() {
+    for (std::size_t id = 0; id < m_graph.values.size(); ++id)
+        m_byName.emplace(m_graph.values[id].name, static_cast<ValueId>(id));
+    m_constants.resize(m_graph.values.size());
+    for (const Input& input : m_graph.inputs) {
+        if (input.kind != Input::Kind::user)
+            continue;
+        m_users.push_back(input);
+        m_userNames.push_back(m_graph.value(input.value).name);
+        for (const SymInt& size : m_graph.value(input.value).meta.shape)
+            for (const std::string& symbol : size.symbols())
+                if (symbol == size.text())
+                    m_knownSymbols.push_back(symbol);
+    }
+    return Ok{};
+}
+
+Status Program::bindNodes() {
+    for (std::size_t i = 0; i < m_graph.nodes.size(); ++i) {
+        const auto id = static_cast<NodeId>(i);
+        if (isMetadataAssert(m_graph.node(id)))
+            continue;
+        const std::size_t known = m_symbols.size();
+        auto bound = bindNode(m_graph, id, m_symbols);
+        if (!bound)
+            return bound.error();
+        if (const std::string symbol = m_symbols.unknownSymbol(m_knownSymbols, known); !symbol.empty())
+            return Error{ErrorCode::badInput,
+                         describeNode(m_graph, id) + " has the size " + symbol +
+                             ", which no input's shape gives: sizes that depend on data are not run.",
+                         symbol};
+        m_nodes.push_back(std::move(*bound));
+    }
+    return Ok{};
+}
+
+/// Removes nodes whose values nobody reads, such as the scalar arithmetic that asserts leave behind.
+void Program::dropUnused() {
+    std::vector<bool> needed(m_graph.values.size());
+    for (const ValueId id : m_graph.outputs)
+        needed[static_cast<std::size_t>(id)] = true;
+    for (auto node = m_nodes.rbegin(); node != m_nodes.rend(); ++node) {
+        const auto isNeeded = [&](ValueId id) { return needed[static_cast<std::size_t>(id)]; };
+        if (!node->outputs.empty() && std::none_of(node->outputs.begin(), node->outputs.end(), isNeeded)) {
+            node->node = kNone;
+            continue;
+        }
+        for (const ValueId id : node->inputs())
+            needed[static_cast<std::size_t>(id)] = true;
+    }
+    std::erase_if(m_nodes, [](const BoundNode& node) { return node.node == kNone; });
+    std::int32_t attentions = 0;
+    for (BoundNode& node : m_nodes)
+        if (isAttention(m_graph.node(node.node)))
+            node.attention = attentions++;
+}
+
+Status Program::fetchParameters(ParameterSource& parameters) {
+    std::unordered_set<const void*> counted;
+    for (const Input& input : m_graph.inputs) {
+        if (input.kind == Input::Kind::user)
+            continue;
+        auto tensor = parameters.fetch(input, m_graph.value(input.value).meta);
+        if (!tensor)
+            return tensor.error();
+        if (input.kind == Input::Kind::parameter && counted.insert(tensor->const_data_ptr()).second) {
+            m_parameterCount += tensor->numel();
+            m_parameterBytes += static_cast<std::int64_t>(tensor->nbytes());
+        }
+        m_constants[static_cast<std::size_t>(input.value)] = std::move(*tensor);
+    }
+    return Ok{};
+}
+
+/// Runs every node whose operands are all constants now, and forgets it. Gemma's 1 + weight is added once,
+/// not for every token.
+Status Program::foldConstants() {
+    const c10::InferenceMode inference;
+    std::vector<BoundNode> remaining;
+    for (BoundNode& node : m_nodes) {
+        const bool symbolic = std::any_of(node.slots.begin(), node.slots.end(),
+                                          [](const auto& slot) { return !slot.integers.empty(); });
+        const auto inputs = node.inputs();
+        const bool constants =
+            std::all_of(inputs.begin(), inputs.end(), [&](ValueId id) { return constant(id) != nullptr; });
+        if (symbolic || !constants || !node.foldable || node.attention != kNone) {
+            remaining.push_back(std::move(node));
+            continue;
+        }
+        const std::string what = describeNode(m_graph, node.node);
+        if (auto done = guarded(what, [&] { return runOne(node, {}, m_constants); }); !done)
+            return done.error();
+    }
+    m_nodes = std::move(remaining);
+    return Ok{};
+}
+
+void Program::markLastUses() {
+    std::vector<bool> usedLater(m_graph.values.size());
+    for (const ValueId id : m_graph.outputs)
+        usedLater[static_cast<std::size_t>(id)] = true;
+    for (std::size_t id = 0; id < m_constants.size(); ++id)
+        if (m_constants[id].defined())
+            usedLater[id] = true;
+    for (auto node = m_nodes.rbegin(); node != m_nodes.rend(); ++node) {
+        for (const ValueId id : node->outputs)
+            if (!usedLater[static_cast<std::size_t>(id)])
+                node->unused.push_back(id);
+        for (auto slot = node->slots.rbegin(); slot != node->slots.rend(); ++slot)
+            for (std::size_t i = slot->values.size(); i-- > 0;) {
+                const ValueId id = slot->values[i];
+                if (id == kNone || usedLater[static_cast<std::size_t>(id)])
+                    continue;
+                slot->last[i] = true;
+                usedLater[static_cast<std::size_t>(id)] = true;
+            }
+    }
+}
+
+Result<std::vector<AttentionShape>> Program::attentionShapes() const {
+    std::vector<AttentionShape> shapes;
+    for (const BoundNode& node : m_nodes) {
+        if (node.attention == kNone)
+            continue;
+        const Node& it = m_graph.node(node.node);
+        const auto refuse = [&](const std::string& why) {
+            return Error{ErrorCode::runtimeFailed,
+                         describeNode(m_graph, node.node) + " cannot use a KV cache: " + why,
+                         {}};
+        };
+        if (const auto* mask = argument(it, "mask"); mask && *mask == ArgumentValue(std::string("full")))
+            return refuse("its mask is full, so that earlier tokens see later ones.");
+        const TensorMeta& key = m_graph.value(operand(it, "key")).meta;
+        const TensorMeta& value = m_graph.value(operand(it, "value")).meta;
+        for (const SymInt* size : {&key.shape[1], &key.shape[3], &value.shape[1], &value.shape[3]})
+            if (!size->isConstant())
+                return refuse("the size " + size->text() + " of its keys or values is not constant.");
+        shapes.push_back({key.shape[1].constant(), key.shape[3].constant(), value.shape[3].constant(),
+                          toTorch(key.dtype)});
+    }
+    return shapes;
+}
+
+} // namespace workbench

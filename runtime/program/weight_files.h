@@ -1,0 +1,40 @@
+#pragma once
+
+#include "core/support/result.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+/// Tensors out of the two kinds of files that hold weights, as they are stored there.
+
+namespace workbench {
+
+class SafetensorsIndex;
+struct Pt2Archive;
+
+/// The safetensors of a model directory, sharded or not.
+class CheckpointFiles {
+public:
+    static Result<CheckpointFiles> open(const std::filesystem::path& directory);
+    bool has(const std::string& tensor) const;
+    Result<at::Tensor> read(const std::string& tensor) const;
+
+private:
+    std::shared_ptr<const SafetensorsIndex> m_index;
+};
+
+/// Parameters, buffers and constants in a .pt2 archive.
+class ArchiveFile {
+public:
+    static Result<ArchiveFile> open(const std::filesystem::path& file);
+    bool has(const std::string& name) const;
+    Result<at::Tensor> read(const std::string& name) const;
+
+private:
+    std::shared_ptr<const Pt2Archive> m_archive;
+};
+
+} // namespace workbench

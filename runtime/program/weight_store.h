@@ -1,0 +1,70 @@
+#pragma once
+
+#include "runtime/program/parameter_source.h"
+#include "runtime/program/weight_files.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace workbench {
+
+/// How a parameter is made of the tensors of a checkpoint: one of them, or parts joined along a dimension,
+/// which may be joined ones.
+struct ParameterOrigin {
+    enum class Op { tensor, cat, stack, unsupported };
+    Op op = Op::tensor;
+    std::string tensor;                             ///< name in the checkpoint, for Op::tensor
+    std::vector<ParameterOrigin> parts;             ///< for cat and stack
+    std::int64_t dim = 0;                           ///< of cat and stack
+    std::optional<std::vector<std::int64_t>> shape; ///< of the parameter, where known
+};
+
+/// Where weights come from. Buffers and constants come from the archive before the checkpoint.
+struct WeightSpec {
+    std::filesystem::path directory; ///< with safetensors; empty: none
+    std::filesystem::path archive;   ///< the traced .pt2; empty: none
+    std::map<std::string, ParameterOrigin, std::less<>>
+        origins; ///< by parameter; a parameter that is not here has its own name in the files
+    std::optional<std::uint64_t> seed; ///< random parameters instead of the checkpoint's
+};
+
+/// The tensors of one model, read on demand and shared by all programs that fetch them.
+class WeightStore : public ParameterSource {
+public:
+    static Result<std::shared_ptr<WeightStore>> open(WeightSpec spec);
+
+    /// Errors name the parameter and the file.
+    Result<at::Tensor> fetch(const Input& input, const TensorMeta& meta) override;
+    /// Bytes that fetching all inputs of `graph` would add.
+    std::int64_t missingBytes(const Graph& graph) const;
+
+private:
+    explicit WeightStore(WeightSpec spec) : m_spec(std::move(spec)) {}
+
+    Result<at::Tensor> make(const Input& input, const TensorMeta& meta);
+    Result<at::Tensor> stored(const std::string& name, ScalarType dtype,
+                              const std::vector<std::int64_t>* shape);
+    Result<at::Tensor> derived(const DerivedParameter& from, ScalarType dtype);
+    Result<at::Tensor> parameter(const std::string& name, ScalarType dtype,
+                                 const std::vector<std::int64_t>* shape);
+    Result<at::Tensor> assemble(const std::string& name, const ParameterOrigin& origin, ScalarType dtype);
+    Result<at::Tensor> random(const std::string& name, ScalarType dtype,
+                              const std::vector<std::int64_t>* shape);
+    Result<at::Tensor> notFound(const std::string& name) const;
+    std::string keyOf(const std::string& name, ScalarType dtype) const;
+    const ParameterOrigin* originOf(const std::string& name) const;
+
+    WeightSpec m_spec;
+    std::optional<CheckpointFiles> m_checkpoint;
+    std::optional<ArchiveFile> m_archive;
+    std::map<std::string, at::Tensor, std::less<>> m_tensors;
+    std::map<std::string, std::vector<std::int64_t>, std::less<>>
+        m_shapes; ///< of the parameters that were asked for
+};
+
+} // namespace workbench

@@ -1,0 +1,129 @@
+#include "core/graph/text.h"
+#include "runtime/worker/available_memory.h"
+#include "runtime/worker/weight_spec.h"
+#include "runtime/worker/workshop.h"
+
+#include <chrono>
+
+namespace workbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Hands tensors through and tells how far loading is, at most ten times a second.
+class ReportingSource : public ParameterSource {
+public:
+    ReportingSource(WeightStore& store, const Request& request, std::int64_t total)
+        : m_store(store), m_request(request), m_total(total) {}
+
+    Result<at::Tensor> fetch(const Input& input, const TensorMeta& meta) override {
+        if (m_request.cancelled())
+            return Error{ErrorCode::cancelled, "Loading was cancelled.", {}};
+        auto tensor = m_store.fetch(input, meta);
+        ++m_done;
+        if (const auto now = Clock::now(); now - m_last > std::chrono::milliseconds(100)) {
+            m_last = now;
+            m_request.progress("weights", m_done, m_total);
+        }
+        return tensor;
+    }
+
+private:
+    WeightStore& m_store;
+    const Request& m_request;
+    std::int64_t m_total;
+    std::int64_t m_done = 0;
+    Clock::time_point m_last = Clock::now();
+};
+
+/// The system ends a process that takes more than there is, without a word; so it is asked first.
+Status checkMemory(const WeightStore& store, const Graph& graph) {
+    const std::int64_t bytes = store.missingBytes(graph);
+    const auto available = availableMemoryBytes();
+    if (!available || bytes <= *available)
+        return Ok{};
+    const auto gigabytes = [](std::int64_t count) {
+        const std::string digits = std::to_string(count / 100'000'000);
+        return (digits.size() > 1 ? digits.substr(0, digits.size() - 1) : "0") + "." + digits.back() + " GB";
+    };
+    return Error{ErrorCode::runtimeFailed,
+                 "The weights need " + gigabytes(bytes) + " of memory, but only " + gigabytes(*available) +
+                     " are available: use a smaller dtype, or a worker on a larger machine.",
+                 {}};
+}
+
+/// The graph states every dtype; a request that expects another one has the wrong graph.
+Status checkDtype(const Json& weights, const Graph& graph) {
+    const auto text = optional<std::string>(weights, "dtype", "");
+    if (!text)
+        return text.error();
+    if (text->empty())
+        return Ok{};
+    const auto dtype = scalarTypeFromName(*text);
+    if (!dtype)
+        return Error{
+            ErrorCode::badInput, "The request's weights have the unknown dtype '" + *text + "'.", {}};
+    bool floating = false;
+    for (const Input& input : graph.inputs) {
+        const ScalarType actual = graph.value(input.value).meta.dtype;
+        if (input.kind == Input::Kind::parameter && actual == *dtype)
+            return Ok{};
+        floating = floating || (input.kind == Input::Kind::parameter && isFloatingPoint(actual));
+    }
+    if (!floating)
+        return Ok{};
+    return Error{ErrorCode::badInput,
+                 "No parameter of the graph is " + *text +
+                     ", the dtype that was asked for: trace the model with that dtype.",
+                 {}};
+}
+
+} // namespace
+
+Result<std::shared_ptr<WeightStore>> Workshop::weights(const Json& weights) {
+    const std::string key = weights.dump();
+    if (m_weights && key == m_weightsKey)
+        return m_weights;
+    auto spec = weightSpecFromJson(weights);
+    if (!spec)
+        return spec.error();
+    auto store = WeightStore::open(std::move(*spec));
+    if (!store)
+        return store.error();
+    m_weightsKey = key;
+    m_weights = *store;
+    return m_weights;
+}
+
+Result<Reply> Workshop::load(const Request& request) {
+    const auto name = required<std::string>(request.params(), "name");
+    const auto text = required<std::string>(request.params(), "graph");
+    const auto spec = optional<Json>(request.params(), "weights", Json::object());
+    for (const Error* error :
+         {name ? nullptr : &name.error(), text ? nullptr : &text.error(), spec ? nullptr : &spec.error()})
+        if (error)
+            return *error;
+    m_loaded.erase(*name); // a failed load must not leave the old program to be mistaken for the new one
+    auto graph = parseGraph(*text);
+    if (!graph)
+        return graph.error();
+    if (auto fits = checkDtype(*spec, *graph); !fits)
+        return fits.error();
+    auto store = weights(*spec);
+    if (!store)
+        return store.error();
+    if (auto fits = checkMemory(**store, *graph); !fits)
+        return fits.error();
+    ReportingSource source(**store, request, static_cast<std::int64_t>(graph->inputs.size()));
+    auto program = Program::create(std::move(*graph), source);
+    if (!program)
+        return program.error();
+    Reply reply{{{"parameters", program->parameterCount()}, {"bytes", program->parameterBytes()}}};
+    auto model = LanguageModel::create(std::move(*program));
+    if (!model)
+        return model.error();
+    m_loaded.emplace(*name, Loaded{std::move(*model), *store});
+    return reply;
+}
+
+} // namespace workbench

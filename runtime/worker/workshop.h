@@ -1,0 +1,43 @@
+#pragma once
+
+#include "runtime/program/language_model.h"
+#include "runtime/program/weight_store.h"
+#include "runtime/worker/request.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace workbench {
+
+/// The programs that a worker holds, and the weights that they share.
+class Workshop {
+public:
+    /// The answer to a request; an unknown method is an Error.
+    Result<Reply> handle(const Request& request);
+
+private:
+    Result<Reply> hello(const Request& request);
+    Result<Reply> load(const Request& request);
+    Result<Reply> run(const Request& request);
+    Result<Reply> verify(const Request& request);
+    Result<Reply> generateText(const Request& request);
+    Result<Reply> bench(const Request& request);
+
+    /// The program called by the request's `key`.
+    Result<LanguageModel*> model(const Request& request, const char* key);
+    Result<LanguageModel*> modelNamed(const std::string& name);
+    Result<std::shared_ptr<WeightStore>> weights(const Json& weights);
+
+    struct Loaded {
+        LanguageModel model;
+        std::shared_ptr<WeightStore> weights;
+    };
+    std::map<std::string, Loaded, std::less<>> m_loaded;
+    // The store used last stays when its programs are replaced: the next one most often wants the same
+    // weights.
+    std::string m_weightsKey;
+    std::shared_ptr<WeightStore> m_weights;
+};
+
+} // namespace workbench

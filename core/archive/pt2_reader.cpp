@@ -97,9 +97,13 @@ std::string envelopeOf(const Json& program) {
                             "schema_version"})
         if (program.contains(key))
             envelope[key] = program[key];
-    const Json& calls = program.at("graph_module").at("module_call_graph");
-    if (!calls.empty())
+    const Json& module = program.at("graph_module");
+    if (const Json& calls = module.at("module_call_graph"); !calls.empty())
         envelope["call"] = calls[0];
+    for (const Json& spec : module.at("signature").at("input_specs"))
+        if (const auto buffer = spec.find("buffer");
+            buffer != spec.end() && buffer->value("persistent", false))
+            envelope["persistent_buffers"].push_back(buffer->at("buffer_name"));
     return envelope.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

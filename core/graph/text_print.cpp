@@ -36,6 +36,12 @@ public:
         return std::move(m_text);
     }
 
+    std::string runValue(const ArgumentValue& value)
+    {
+        printValue(value);
+        return std::move(m_text);
+    }
+
 private:
     void printQuoted(std::string_view text) {
         constexpr char kHex[] = "0123456789abcdef";
@@ -237,7 +243,7 @@ private:
     }
 
     const Graph& m_graph;
-    const PrintOptions& m_options;
+    const PrintOptions m_options;
     std::string m_text;
 };
 

@@ -88,7 +88,9 @@ def attention_reference(query: Tensor, key: Tensor, value: Tensor, positions: Te
     arguments = dict(query=query, key=key, value=value, scale=scale, mask=mask, window=window, softcap=softcap, sinks=sinks, slopes=slopes)
     wide_query, wide_key, wide_value, _ = _widened(arguments)
     _, _, probabilities = _scores(wide_query, wide_key, positions[0], arguments)
-    return (probabilities @ wide_value).transpose(0, 1)[None].to(query.dtype, memory_format=torch.contiguous_format).contiguous()
+    output = query.new_empty((1, query.size(2), query.size(1), value.size(3)))
+    output.copy_((probabilities @ wide_value).transpose(0, 1)[None])
+    return output
 
 
 def attention_fake(query: Tensor, key: Tensor, value: Tensor, positions: Tensor, *, layer: int, scale: float, mask: str, window: int,

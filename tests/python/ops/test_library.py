@@ -1,0 +1,70 @@
+"""The package and the C++ library in one process, and what they refuse."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from support import ops
+
+import workbench_ops
+
+CALL = """
+x = torch.randn(3, 8)
+y = torch.ops.workbench.rms_norm(x, None, eps=1e-5, weight_offset=0.0, cast="before_weight")
+assert torch.allclose(y, torch.nn.functional.rms_norm(x, (8,), eps=1e-5), atol=1e-6)
+assert torch._C._dispatch_has_kernel_for_dispatch_key("workbench::rms_norm", "CPU")
+assert torch.ops.workbench.rms_norm(x.to("meta"), None, eps=1e-5, weight_offset=0.0, cast="before_weight").shape == (3, 8)
+"""
+
+
+@pytest.mark.parametrize(
+    "imports",
+    (
+        "import torch; torch.ops.load_library(LIBRARY); import workbench_ops",
+        "import torch; import workbench_ops; workbench_ops.load(LIBRARY)",
+        "import torch; import workbench_ops; torch.ops.workbench.rms_norm; torch.ops.load_library(LIBRARY)",
+    ),
+)
+def test_library_and_package_load_in_either_order(library, imports):
+    code = imports.replace("LIBRARY", repr(library)) + CALL
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_package_works_alone():
+    code = "import torch, workbench_ops" + CALL.replace('assert torch._C._dispatch_has_kernel_for_dispatch_key("workbench::rms_norm", "CPU")\n', "")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_operator_is_registered():
+    assert sorted(workbench_ops.SCHEMAS) == sorted(
+        ["attention", "mask", "rms_norm", "add_rms_norm", "act_and_mul", "rope", "qk_norm_rope"])
+    for name in workbench_ops.SCHEMAS:
+        assert torch.Tag.pt2_compliant_tag in getattr(ops, name).default.tags
+
+
+def test_missing_library_is_an_error():
+    with pytest.raises(OSError, match="no-such-library"):
+        workbench_ops.load("/no-such-library.so")
+
+
+WRONG_CALLS = {
+    "weight must be": lambda: ops.rms_norm(torch.randn(3, 8), torch.randn(7), eps=1e-5, weight_offset=0.0, cast="before_weight"),
+    "cast must be one of": lambda: ops.rms_norm(torch.randn(3, 8), None, eps=1e-5, weight_offset=0.0, cast="never"),
+    "input must be a floating-point tensor": lambda: ops.rms_norm(torch.ones(3, dtype=torch.int64), None, eps=1e-5, weight_offset=0.0, cast="before_weight"),
+    "residual must": lambda: ops.add_rms_norm(torch.randn(3, 8), torch.randn(2, 8), None, eps=1e-5, weight_offset=0.0, cast="before_weight"),
+    "the last dimension of gate_up must be even": lambda: ops.act_and_mul(torch.randn(3, 7), activation="silu"),
+    "activation must be one of": lambda: ops.act_and_mul(torch.randn(3, 8), activation="swish"),
+    "style must be one of": lambda: ops.rope(*(torch.randn(1, 2, 3, 8),) * 2, *(torch.randn(1, 3, 8),) * 2, style="other"),
+    "window must be": lambda: ops.mask(torch.arange(3)[None], kind="sliding", window=0),
+    "mask kind must be one of": lambda: ops.mask(torch.arange(3)[None], kind="diagonal", window=0),
+}
+
+
+@pytest.mark.parametrize("sentence", WRONG_CALLS)
+def test_wrong_arguments_are_refused_in_one_sentence(sentence):
+    with pytest.raises(ValueError, match=f"workbench::[a-z_]+: .*{sentence}") as caught:
+        WRONG_CALLS[sentence]()
+    assert str(caught.value).splitlines()[0].endswith(".")

@@ -83,7 +83,6 @@ private:
     }
 
     // Inputs and outputs
-    // --------------------------------------------------------------------------------------------
 
     void addInputs(Scope& scope, const Json& specs) {
         const Json& inputs = scope.json().at("inputs");
@@ -185,7 +184,6 @@ private:
     }
 
     // Nodes
-    // ---------------------------------------------------------------------------------------------------------
 
     void addNodes(Scope& scope) {
         for (const Json& node : scope.json().at("nodes")) {
@@ -288,7 +286,6 @@ private:
     }
 
     // Arguments
-    // -----------------------------------------------------------------------------------------------------
 
     void readArgument(Scope& scope, const Json& node, const Json& json, Argument& argument) {
         const auto& [kind, held] = unionMember(json);
@@ -398,7 +395,6 @@ private:
     }
 
     // Regions
-    // -------------------------------------------------------------------------------------------------------
 
     /// Regions that change no number (gradients on or off, autocast off) are replaced by their nodes.
     void inlineRegion(Scope& scope, const Json& node, const std::string& op) {

@@ -243,7 +243,6 @@ private:
     }
 
     // The program around the graph
-    // ----------------------------------------------------------------------------------
 
     Json signatureJson() const {
         Json inputs = Json::array();

@@ -155,7 +155,6 @@ private:
     }
 
     // Descriptions: equal for modules that are alike
-    // -----------------------------------------------------------------
 
     void collect(std::int32_t index, std::vector<NodeId>& nodes, std::string& text,
                  std::size_t prefix) const {

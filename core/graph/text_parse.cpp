@@ -1,43 +1,29 @@
+#include "core/graph/line_reader.h"
 #include "core/graph/text.h"
 #include "core/graph/verify.h"
 
 #include <charconv>
-#include <cstring>
-#include <limits>
 #include <unordered_map>
 
 namespace workbench {
 namespace {
 
-bool isWordCharacter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-}
-
-int hexDigit(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /// Every function that reads something returns false after fail(); the first failure is kept.
-class Parser {
+class Parser : private LineReader {
 public:
     explicit Parser(std::string_view text) : m_text(text) {}
 
     Result<Graph> run() {
-        while (m_begin < m_text.size() && m_expected.empty()) {
-            const std::size_t end = std::min(m_text.find('\n', m_begin), m_text.size());
-            m_line = m_text.substr(m_begin, end - m_begin);
-            m_position = 0;
-            ++m_lineNumber;
+        for (std::size_t begin = 0; begin < m_text.size() && !hasFailed();) {
+            const std::size_t end = std::min(m_text.find('\n', begin), m_text.size());
+            startLine(m_text.substr(begin, end - begin));
             parseLine();
-            m_begin = end + 1;
+            begin = end + 1;
         }
-        if (m_expected.empty() && !m_hasOutput)
+        if (!hasFailed() && !m_hasOutput)
             fail("an 'output' line");
-        if (!m_expected.empty())
-            return Error{ErrorCode::badInput, message(), {}};
+        if (hasFailed())
+            return Error{ErrorCode::badInput, "The graph text is malformed: " + failure(), {}};
         const Status verified = verify(m_graph);
         if (!verified)
             return verified.error();
@@ -45,112 +31,7 @@ public:
     }
 
 private:
-    // Characters
-    // ----------------------------------------------------------------------------------------------------
-
-    bool fail(std::string expected) {
-        if (m_expected.empty()) {
-            m_expected = std::move(expected);
-            skipSpaces();
-            m_failedAt = m_position;
-        }
-        return false;
-    }
-
-    std::string message() const {
-        std::string found(m_line.substr(std::min(m_failedAt, m_line.size()), 40));
-        return "The graph text is malformed: line " + std::to_string(m_lineNumber) + ": expected " +
-               m_expected + (found.empty() ? " at the end of the line." : ", found '" + found + "'.");
-    }
-
-    void skipSpaces() {
-        while (m_position < m_line.size() &&
-               (m_line[m_position] == ' ' || m_line[m_position] == '\t' || m_line[m_position] == '\r'))
-            ++m_position;
-    }
-
-    char peek() {
-        skipSpaces();
-        return m_position < m_line.size() ? m_line[m_position] : '\0';
-    }
-
-    bool accept(char c) {
-        if (peek() != c || m_position >= m_line.size())
-            return false;
-        ++m_position;
-        return true;
-    }
-
-    bool expect(char c) { return accept(c) || fail("'" + std::string(1, c) + "'"); }
-
-    std::string_view word() {
-        skipSpaces();
-        const std::size_t begin = m_position;
-        while (m_position < m_line.size() && isWordCharacter(m_line[m_position]))
-            ++m_position;
-        return m_line.substr(begin, m_position - begin);
-    }
-
-    bool acceptWord(std::string_view expected) {
-        const std::size_t before = m_position;
-        if (word() == expected)
-            return true;
-        m_position = before;
-        return false;
-    }
-
-    bool quoted(std::string& result) {
-        if (!accept('"'))
-            return fail("a quoted string");
-        result.clear();
-        for (; m_position < m_line.size() && m_line[m_position] != '"'; ++m_position) {
-            if (m_line[m_position] != '\\')
-                result += m_line[m_position];
-            else if (!escape(result))
-                return false;
-        }
-        return expect('"');
-    }
-
-    bool escape(std::string& result) {
-        const char kind = ++m_position < m_line.size() ? m_line[m_position] : '\0';
-        if (kind == 'n') {
-            result += '\n';
-        } else if (kind == 'x' && m_position + 2 < m_line.size()) {
-            const int high = hexDigit(m_line[m_position + 1]);
-            const int low = hexDigit(m_line[m_position + 2]);
-            if (high < 0 || low < 0)
-                return fail("two hexadecimal digits");
-            result += static_cast<char>(high * 16 + low);
-            m_position += 2;
-        } else if (kind == '"' || kind == '\\') {
-            result += kind;
-        } else {
-            return fail("an escape (\\n, \\xNN, \\\" or \\\\)");
-        }
-        return true;
-    }
-
-    bool wordOrQuoted(std::string& result, const char* what) {
-        if (peek() == '"')
-            return quoted(result);
-        result = word();
-        return !result.empty() || fail(what);
-    }
-
-    template <typename Number>
-    bool number(Number& result, const char* what) {
-        skipSpaces();
-        const char* begin = m_line.data() + m_position;
-        const auto [end, status] = std::from_chars(begin, m_line.data() + m_line.size(), result);
-        if (status != std::errc())
-            return fail(what);
-        m_position += static_cast<std::size_t>(end - begin);
-        return true;
-    }
-
     // Lines
-    // ---------------------------------------------------------------------------------------------------------
 
     bool parseLine() {
         const char first = peek();
@@ -302,7 +183,6 @@ private:
     }
 
     // Names
-    // ---------------------------------------------------------------------------------------------------------
 
     std::int32_t moduleIndex(ModuleInfo module) {
         const auto known = m_moduleIndex.find(module.path);
@@ -357,7 +237,6 @@ private:
     }
 
     // Values
-    // --------------------------------------------------------------------------------------------------------
 
     /// The text up to the ',', ')' or ']' that ends a bare value; brackets of calls inside are skipped.
     std::string_view bareToken() {
@@ -507,12 +386,6 @@ private:
     }
 
     std::string_view m_text;
-    std::string_view m_line;
-    std::size_t m_begin = 0;
-    std::size_t m_position = 0;
-    std::size_t m_lineNumber = 0;
-    std::string m_expected;
-    std::size_t m_failedAt = 0;
     bool m_hasOutput = false;
     Graph m_graph;
     std::unordered_map<std::string, ValueId> m_names;

@@ -36,8 +36,7 @@ public:
         return std::move(m_text);
     }
 
-    std::string runValue(const ArgumentValue& value)
-    {
+    std::string runValue(const ArgumentValue& value) {
         printValue(value);
         return std::move(m_text);
     }
@@ -251,6 +250,10 @@ private:
 
 std::string print(const Graph& graph, const PrintOptions& options) {
     return Printer(graph, options).run();
+}
+
+std::string print(const ArgumentValue& value, const Graph& graph) {
+    return Printer(graph, {}).runValue(value);
 }
 
 } // namespace workbench

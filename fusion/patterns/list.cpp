@@ -6,7 +6,7 @@ namespace workbench {
 
 std::span<const Pattern> patterns()
 {
-    static const std::array all{qkNormRope(), addRmsNorm(), qkv(), gateUp(), rope(), rmsNorm()};
+    static const std::array all{attention(), qkNormRope(), addRmsNorm(), qkv(), gateUp(), rope(), rmsNorm()};
     return all;
 }
 

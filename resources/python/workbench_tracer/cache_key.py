@@ -30,7 +30,7 @@ def cache_key(options: TraceOptions) -> str:
         "config": directory.config,
         "tensors": _tensors(directory),
         "source": _digest(_model_files(directory)),
-        "options": [options.dtype, options.full, options.trust_remote_code, options.proof],
+        "options": [options.dtype, options.full, options.trust_remote_code, options.proof, options.replica],
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         if name in ("trace", "cache-key"):
             command.add_argument("--dtype", choices=("auto", "float32", "bfloat16"), default="auto", help="auto: that of the checkpoint")
             command.add_argument("--full", action="store_true", help="trace every layer instead of each distinct one")
+            command.add_argument("--replica", action="store_true", help="a reduced-size copy with random weights instead of the model itself")
             command.add_argument("--no-proof", dest="proof", action="store_false", help="do not compare with transformers eager")
         if name == "trace":
             command.add_argument("--out", required=True, type=Path, help="folder to write; an earlier trace there is replaced")
@@ -89,7 +90,13 @@ def _trace(options: argparse.Namespace, events: Events) -> None:
 
 def trace_options(options: argparse.Namespace) -> TraceOptions:
     return TraceOptions(
-        Path(options.model).absolute(), Path(getattr(options, "out", ".")).absolute(), options.dtype, options.full, options.trust_remote_code, options.proof
+        Path(options.model).absolute(),
+        Path(getattr(options, "out", ".")).absolute(),
+        options.dtype,
+        options.full,
+        options.trust_remote_code,
+        options.proof,
+        options.replica,
     )
 
 

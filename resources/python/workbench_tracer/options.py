@@ -14,3 +14,4 @@ class TraceOptions:
     full: bool = False
     trust_remote_code: bool = False
     proof: bool = True
+    replica: bool = False  # a reduced-size copy with random weights instead of the model itself

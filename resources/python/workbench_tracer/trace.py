@@ -20,6 +20,7 @@ from .model_directory import open_directory
 from .options import TraceOptions
 from .output import whole_folder
 from .proof import prove
+from .replica_trace import random_weights, reduced
 from .version import VERSION
 
 SCHEMA = 1
@@ -32,6 +33,8 @@ def run(options: TraceOptions, events: Events) -> None:
         events.stage("build", str(options.model))
         directory = open_directory(options.model)
         plan = plan_build(directory, options.dtype, options.trust_remote_code)
+        if options.replica:
+            plan, directory = reduced(plan, directory)
         with new_fake_mode() as mode:
             whole = build(plan, plan.config, dtype=plan.dtype)
         names = parameters.ParameterMap.of(whole, directory, plan.text_part)
@@ -50,7 +53,8 @@ def run(options: TraceOptions, events: Events) -> None:
             events.stage("proof", f"{plan.model_class.__name__} at a reduced size")
             proof = prove(plan, layers.config, traced.calls)
         events.stage("write", str(options.out))
-        described = _write(folder, plan, layers, names, traced)
+        described = _write(folder, plan, layers, names, traced, random_weights(plan) if options.replica else {})
+        described["warnings"][:0] = directory.warnings
         described["proof"] = proof.described() if proof else None
         (folder / "trace.json").write_text(json.dumps(described) + "\n", encoding="utf-8")
     events.send("done", out=str(options.out))
@@ -73,12 +77,13 @@ def _export(plan: Plan, whole: PreTrainedModel, layers: Layers, mode: FakeTensor
         return program.trace(layers.model, program.example_inputs()), layers
 
 
-def _write(folder: Path, plan: Plan, layers: Layers, names: parameters.ParameterMap, traced: program.Traced) -> dict[str, Any]:
+def _write(folder: Path, plan: Plan, layers: Layers, names: parameters.ParameterMap, traced: program.Traced, weights: dict[str, torch.Tensor]) -> dict[str, Any]:
+    """weights: data of the parameters, where they are not those of a checkpoint."""
     values = computed.computed_buffers(layers.model, names.computed)
     persistent = {name: value for name, value in values.items() if name in traced.program.state_dict}
     others = {name: value for name, value in values.items() if name not in persistent}
     others.update(computed.lifted_constants(traced.program))
-    archive.write_archive(folder / "trace.pt2", traced.program, persistent, others)
+    archive.write_archive(folder / "trace.pt2", traced.program, weights | persistent, others)
     return {
         "schema": SCHEMA,
         "tracer": {"version": VERSION, **_versions()},

@@ -24,7 +24,7 @@ void printNearMisses(std::ostream& out, const Session& session);
 /// The object of `inspect --json`.
 nlohmann::ordered_json inspectJson(const Session& session, const Rewritten& rewritten);
 
-/// The module tree as JSON: {"path", "class", "repeats", "children"}.
+/// The module tree as JSON: {"label", "path", "class", "count", "nodes", "parameter_bytes", "children"}.
 nlohmann::ordered_json treeJson(const Session& session);
 
 /// What a site is under the decisions: applicable, applied, rejected, refused, present, contained, conflicts.

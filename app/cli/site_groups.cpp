@@ -3,6 +3,7 @@
 #include "app/cli/report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -53,6 +54,19 @@ struct Key {
     auto operator<=>(const Key&) const = default;
 };
 
+/// "aten.linear (%linear_l1)" -> "aten.linear (%)": value names differ from layer to layer.
+std::string withoutNames(const std::string& text) {
+    std::string kept;
+    bool inName = false;
+    for (const char c : text) {
+        inName = inName && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.');
+        if (!inName)
+            kept += c;
+        inName = inName || c == '%';
+    }
+    return kept;
+}
+
 struct Entry {
     SiteGroup group;
     std::vector<std::int64_t> numbers;
@@ -62,8 +76,8 @@ struct Entry {
 Key keyOf(const Graph& graph, const Site& site, const SiteOutcome& outcome, const NumberedPath& path) {
     Key key{path.before, path.after, path.number.has_value(), stateText(site, outcome), {}, {}, {}};
     if (site.miss) {
-        key.expected = site.miss->expected;
-        key.found = site.miss->found;
+        key.expected = withoutNames(site.miss->expected);
+        key.found = withoutNames(site.miss->found);
         key.source = sourceText(graph, site.miss->node);
     }
     return key;

@@ -129,6 +129,7 @@ Result<TracedModel> readTracedModel(const fs::path& trace, const fs::path& direc
     model.archive = read->archive;
     model.facts = factsOf(*read);
     model.parameters = replica ? json::object() : read->parameters;
+    model.tied = read->tied;
     model.sources = read->sources;
     model.hasWeights = replica || hasSafetensors(directory);
     if (auto analysed = analyseInto(read->graph, configOfPlan(read->config), model); !analysed)

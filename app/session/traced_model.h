@@ -37,7 +37,8 @@ struct TracedModel {
     ModelFacts facts;
     nlohmann::json
         parameters; ///< the tracer's map from parameter to checkpoint tensors; empty: all are in the archive
-    nlohmann::json sources;  ///< source file -> SHA-256
+    std::vector<std::vector<std::string>> tied; ///< groups of parameters that are one tensor
+    nlohmann::json sources;                     ///< source file -> SHA-256
     bool hasWeights = false; ///< the parameters have data, in the directory or in the archive
     bool runnable = false; ///< its inputs are token ids, positions and rows, so that the worker can drive it
 

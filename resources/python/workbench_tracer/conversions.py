@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from transformers.core_model_loading import Concatenate, MergeModulelist, WeightConverter, WeightRenaming
+from transformers import PreTrainedModel
+from transformers.conversion_mapping import get_model_conversion_mapping
+from transformers.core_model_loading import Concatenate, MergeModulelist, PrefixChange, WeightConverter, WeightRenaming, apply_renamings
 
 from .safetensors_header import TensorHeader
 
@@ -64,18 +66,28 @@ def shape_of(expression: Expression, tensors: dict[str, TensorHeader]) -> tuple[
     return (*first[:dim], sum(part[dim] for part in parts if part is not None), *first[dim + 1 :])
 
 
-def expected_sources(name: str, shape: tuple[int, ...], renamings: list[WeightRenaming], converters: list[WeightConverter]) -> Expression:
-    """The checkpoint tensors that transformers would write for a parameter; the parameter's own name where no conversion is simple enough."""
-    for converter in converters:
-        target = converter.target_patterns[0]
-        prefix, found, suffix = name.rpartition(target)
-        kinds = [type(operation) for operation in converter.operations]
-        if len(converter.target_patterns) != 1 or not found or suffix or (prefix and not prefix.endswith(".")):
-            continue
-        if kinds in ([MergeModulelist], [MergeModulelist, Concatenate]) and all("*" in pattern for pattern in converter.source_patterns):
-            sources: dict[str | None, list[str]] = {
-                pattern: [prefix + pattern.replace("*", str(expert)) for expert in range(shape[0])] for pattern in converter.source_patterns
-            }
-            return convert(name, converter, sources)[name]
-    del renamings  # transformers writes the names of the model except where a conversion is registered
-    return copy(name)
+class ExpectedNames:
+    """Without a checkpoint: the tensors that transformers would write for a model that was made from its configuration."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        transforms = [one for one in get_model_conversion_mapping(model, add_legacy=False) if not isinstance(one, PrefixChange)]
+        self.converters = [one for one in transforms if isinstance(one, WeightConverter)]
+        # What loading does first, writing does last.
+        self.renamings = [one.reverse_transform() for one in reversed(transforms) if isinstance(one, WeightRenaming)]
+
+    def expression(self, name: str, shape: tuple[int, ...]) -> Expression:
+        """For a parameter; its own name where the conversion is none of stacked experts."""
+        for converter in self.converters:
+            prefix, found, suffix = name.partition(converter.target_patterns[0])
+            kinds = [type(operation) for operation in converter.operations]
+            starred = all("*" in pattern for pattern in converter.source_patterns)
+            if found and not suffix and starred and kinds in ([MergeModulelist], [MergeModulelist, Concatenate]):
+                sources: dict[str | None, list[str]] = {
+                    pattern: [self._written(prefix + pattern.replace("*", str(expert))) for expert in range(shape[0])]
+                    for pattern in converter.source_patterns
+                }
+                return convert(name, converter, sources)[name]
+        return copy(self._written(name))
+
+    def _written(self, name: str) -> str:
+        return apply_renamings(name, self.renamings)

@@ -50,7 +50,7 @@ def find_layers(model: PreTrainedModel) -> tuple[str, nn.ModuleList] | None:
     count = getattr(model.config, "num_hidden_layers", None)
     lists = [(name, module) for name, module in model.named_modules() if isinstance(module, nn.ModuleList) and len(module) == count]
     lists.sort(key=lambda entry: entry[0].count("."))
-    if not lists or (len(lists) > 1 and lists[1][0].count(".") == lists[0][0].count(".")):
+    if not count or not lists or (len(lists) > 1 and lists[1][0].count(".") == lists[0][0].count(".")):
         return None
     return lists[0]
 

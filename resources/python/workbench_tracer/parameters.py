@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.core_model_loading import WeightConverter, WeightRenaming, dot_natural_key, rename_source_key
 
-from .conversions import Expression, Unsupported, convert, expected_sources, shape_of
+from .conversions import ExpectedNames, Expression, Unsupported, convert, shape_of
 from .errors import bad_input
 from .model_directory import ModelDirectory
 from .safetensors_header import TensorHeader
@@ -40,7 +40,8 @@ class ParameterMap:
         state = model.state_dict(keep_vars=True)
         tied = _tied_groups(state)
         if directory.tensors is None:
-            expressions, warnings = _expected(model, state), []
+            names = ExpectedNames(model)
+            expressions, warnings = {name: names.expression(name, tuple(value.shape)) for name, value in state.items()}, []
         else:
             expressions, warnings = _found(model, state, directory, text_part)
         computed = _complete(model, state, tied, expressions, directory)
@@ -169,9 +170,3 @@ def _holds_tied_apart(tied: list[list[str]], expressions: dict[str, Expression],
         if any(not same_bytes(directory, names[0], other) for other in names[1:]):
             return True
     return False
-
-
-def _expected(model: PreTrainedModel, state: dict[str, torch.Tensor]) -> dict[str, Expression]:
-    """Without a checkpoint: the names that transformers would write."""
-    renamings, converters = _transforms(model)
-    return {name: expected_sources(name, tuple(value.shape), renamings, converters) for name, value in state.items()}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .errors import TracerError, bad_input, one_line
 
-_NAME = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?", re.ASCII)
+_NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)(?:@(?P<revision>\w[\w./-]*))?", re.ASCII)
 # Weights as pickles are never read, so they are not fetched.
 _WANTED = ["*.json", "*.safetensors", "*.py", "*.jinja", "*.txt", "*.model"]
 

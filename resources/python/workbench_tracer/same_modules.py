@@ -34,7 +34,7 @@ class Side:
     """One of the two models. configs: its configuration objects by role. values: computed buffers by id of the tensor in the module."""
 
     configs: tuple[PreTrainedConfig, ...]
-    values: dict[int, torch.Tensor]
+    values: dict[int, torch.Tensor] = field(default_factory=dict)
     layers: nn.ModuleList | None = None
 
 

@@ -1,0 +1,70 @@
+"""The proof can fail: each wrong argument of the attention op is noticed."""
+
+import dataclasses
+
+import pytest
+import zoo
+from tracer_support import refusal, trace
+from workbench_tracer import plugin
+from workbench_tracer.masks import Mask
+from workbench_tracer.proof import TOLERANCE
+
+_attention, _read_mask = plugin.attention, plugin.read_mask
+
+
+@pytest.mark.parametrize("name", ["cohere", "granite", "qwen3"])
+def test_a_scale_that_is_wrong_by_five_percent(name, tmp_path, monkeypatch):
+    """The smallest effect of all wrong arguments: 0.004 of the largest logit in a Cohere model."""
+    monkeypatch.setattr(plugin, "attention", lambda *args, scaling=None, **kwargs: _attention(*args, scaling=scaling * 1.05, **kwargs))
+    error = refusal(zoo.save_config(name, tmp_path / "model"), tmp_path / "out")
+    assert error.code == "not-proven" and "other logits" in error.message and error.exit_status == 4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda mask: dataclasses.replace(mask, window=mask.window + 1) if mask.window else mask,
+        lambda mask: Mask("causal", 0),
+        lambda mask: Mask("full", 0),
+    ],
+)
+def test_a_wrong_mask(wrong, tmp_path, monkeypatch):
+    monkeypatch.setattr(plugin, "read_mask", lambda function: wrong(_read_mask(function)))
+    monkeypatch.setattr(plugin, "attention", lambda *args, sliding_window=None, **kwargs: _attention(*args, **kwargs))
+    assert refusal(zoo.save_config("gemma2", tmp_path / "model"), tmp_path / "out").code == "not-proven"
+
+
+def test_a_lost_softcap(tmp_path, monkeypatch):
+    monkeypatch.setattr(plugin, "attention", lambda *args, softcap=None, **kwargs: _attention(*args, **kwargs))
+    assert refusal(zoo.save_config("gemma2", tmp_path / "model"), tmp_path / "out").code == "not-proven"
+
+
+def test_values_of_other_heads(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        plugin, "attention", lambda module, query, key, value, *args, **kwargs: _attention(module, query, key, value.flip(1), *args, **kwargs)
+    )
+    assert refusal(zoo.save_config("llama", tmp_path / "model"), tmp_path / "out").code == "not-proven"
+
+
+def test_a_softmax_of_its_own_instead_of_the_interface(own_model, tmp_path):
+    """A model that computes other numbers when it is traced than in eager."""
+    parts = {"attention_forward": "hidden_states = hidden_states * (1.0 if self.config._attn_implementation == 'eager' else 1.01)"}
+    error = refusal(own_model(**parts), tmp_path / "out", trust_remote_code=True)
+    assert error.code == "not-proven"
+
+
+def test_a_model_that_cannot_be_reduced_is_not_proven(own_model, tmp_path):
+    parts = {"layer_init": "assert config.vocab_size == 211 and config.hidden_size == 60, 'a size of its own'"}
+    error = refusal(own_model(**parts), tmp_path / "out", trust_remote_code=True)
+    assert error.code == "not-proven" and "a size of its own" in error.message
+
+
+def test_without_a_proof_the_trace_says_so(tmp_path):
+    assert trace(zoo.save_config("llama", tmp_path / "model"), tmp_path / "out", proof=False).described["proof"] is None
+
+
+@pytest.mark.parametrize("name", ["gemma2", "qwen3-moe", "smollm3"])
+def test_what_the_proof_records(name, traced):
+    proof = traced(name).described["proof"]
+    assert proof["relative_error"] <= proof["tolerance"] == TOLERANCE and proof["max_abs_error"] > 0
+    assert proof["sequences"] == [13, 20] and min(proof["sequences"]) > 5

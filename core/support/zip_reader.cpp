@@ -63,9 +63,10 @@ Result<ZipReader> ZipReader::open(const std::filesystem::path& path) {
     if (!handle) {
         zip_error_t error;
         zip_error_init_with_code(&error, code);
-        const std::string reason = code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS
-                                       ? "it is not a whole zip archive"
-                                       : zip_error_strerror(&error);
+        const bool isDamaged = code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS;
+        const std::string reason = isDamaged               ? "it is not a whole zip archive"
+                                   : code == ZIP_ER_EXISTS ? "two of its members have the same name"
+                                                           : zip_error_strerror(&error);
         zip_error_fini(&error);
         return Error{ErrorCode::badInput, "Cannot read the archive " + path.string() + ": " + reason + ".",
                      path.string()};

@@ -1,5 +1,6 @@
 #include "core/support/atomic_file.h"
 #include "core/support/read_file.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -12,20 +13,12 @@
 namespace workbench {
 namespace {
 
-class Files : public testing::Test {
+class Files : public TemporaryFolder {
 protected:
-    void SetUp() override {
-        std::string pattern = (std::filesystem::temp_directory_path() / "workbench-files-XXXXXX").string();
-        m_folder = ::mkdtemp(pattern.data());
-    }
-    void TearDown() override { std::filesystem::remove_all(m_folder); }
-
     std::size_t fileCount() const {
-        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(m_folder),
+        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder()),
                                                       std::filesystem::directory_iterator()));
     }
-
-    std::filesystem::path m_folder;
 };
 
 /// A full disk, as far as a process can tell: writes past `bytes` fail.
@@ -48,7 +41,7 @@ private:
 };
 
 TEST_F(Files, WrittenBytesReadBack) {
-    const auto file = m_folder / "plan.json";
+    const auto file = folder() / "plan.json";
     const std::string bytes("a\0b\n", 4);
     ASSERT_TRUE(writeFileAtomically(file, bytes));
     EXPECT_EQ(readFile(file).value(), bytes);
@@ -58,7 +51,7 @@ TEST_F(Files, WrittenBytesReadBack) {
 }
 
 TEST_F(Files, OldFileStaysWhenTheDiskIsFull) {
-    const auto file = m_folder / "plan.json";
+    const auto file = folder() / "plan.json";
     ASSERT_TRUE(writeFileAtomically(file, "old"));
     Status status = Ok{};
     {
@@ -72,12 +65,12 @@ TEST_F(Files, OldFileStaysWhenTheDiskIsFull) {
 }
 
 TEST_F(Files, UnwritablePlacesAreOneSentence) {
-    const Status missing = writeFileAtomically(m_folder / "no" / "plan.json", "x");
+    const Status missing = writeFileAtomically(folder() / "no" / "plan.json", "x");
     ASSERT_FALSE(missing);
     EXPECT_NE(missing.error().message.find("no/plan.json: No such file or directory."), std::string::npos);
-    const Status folder = writeFileAtomically(m_folder, "x");
-    ASSERT_FALSE(folder);
-    EXPECT_NE(folder.error().message.find("Is a directory"), std::string::npos);
+    const Status directory = writeFileAtomically(folder(), "x");
+    ASSERT_FALSE(directory);
+    EXPECT_NE(directory.error().message.find("Is a directory"), std::string::npos);
     EXPECT_EQ(fileCount(), 0U);
 }
 
@@ -89,8 +82,8 @@ TEST_F(Files, AFullDeviceIsReportedAndStaysADevice) {
 }
 
 TEST_F(Files, ReplacementKeepsPermissionsAndLinks) {
-    const auto file = m_folder / "plan.json";
-    const auto link = m_folder / "link.json";
+    const auto file = folder() / "plan.json";
+    const auto link = folder() / "link.json";
     ASSERT_TRUE(writeFileAtomically(file, "old"));
     ::chmod(file.c_str(), 0640);
     std::filesystem::create_symlink("plan.json", link);
@@ -104,7 +97,7 @@ TEST_F(Files, ReplacementKeepsPermissionsAndLinks) {
 
 TEST_F(Files, AnAbandonedFileLeavesNothing) {
     {
-        Result<AtomicFile> file = AtomicFile::create(m_folder / "model.pt2");
+        Result<AtomicFile> file = AtomicFile::create(folder() / "model.pt2");
         ASSERT_TRUE(file);
         ASSERT_TRUE(file->write("half"));
         EXPECT_EQ(fileCount(), 1U);
@@ -113,12 +106,12 @@ TEST_F(Files, AnAbandonedFileLeavesNothing) {
 }
 
 TEST_F(Files, ReadingRefusesMissingFilesFoldersAndLargeFiles) {
-    EXPECT_NE(readFile(m_folder / "none").error().message.find("none: No such file or directory."),
+    EXPECT_NE(readFile(folder() / "none").error().message.find("none: No such file or directory."),
               std::string::npos);
-    EXPECT_NE(readFile(m_folder).error().message.find("it is a directory"), std::string::npos);
-    ASSERT_TRUE(writeFileAtomically(m_folder / "big", std::string(100, 'x')));
-    EXPECT_NE(readFile(m_folder / "big", 99).error().message.find("larger than 99 bytes"), std::string::npos);
-    EXPECT_EQ(readFile(m_folder / "big", 100)->size(), 100U);
+    EXPECT_NE(readFile(folder()).error().message.find("it is a directory"), std::string::npos);
+    ASSERT_TRUE(writeFileAtomically(folder() / "big", std::string(100, 'x')));
+    EXPECT_NE(readFile(folder() / "big", 99).error().message.find("larger than 99 bytes"), std::string::npos);
+    EXPECT_EQ(readFile(folder() / "big", 100)->size(), 100U);
 }
 
 } // namespace

@@ -1,0 +1,227 @@
+#include "runtime/program/random_weights.h"
+#include "runtime/program/weight_store.h"
+#include "tests/runtime/program/support.h"
+
+#include <ATen/ops/equal.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace workbench::test {
+namespace {
+
+using Op = ParameterOrigin::Op;
+
+ParameterOrigin tensorNamed(const std::string& name) {
+    return {.tensor = name};
+}
+
+/// A model directory with one safetensors file of f32 tensors, removed at the end.
+class Checkpoint {
+public:
+    explicit Checkpoint(const std::map<std::string, at::Tensor>& tensors)
+        : m_directory(std::filesystem::temp_directory_path() /
+                      ("weight_store_test_" + std::to_string(::getpid()))) {
+        std::string header = "{";
+        std::string data;
+        for (const auto& [name, tensor] : tensors) {
+            const std::size_t begin = data.size();
+            data.append(static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes());
+            std::string shape;
+            for (const std::int64_t size : tensor.sizes())
+                shape += (shape.empty() ? "" : ",") + std::to_string(size);
+            header += (header.size() > 1 ? "," : "") +
+                      ("\"" + name + "\":{\"dtype\":\"" + dtypeOf(tensor) + "\",\"shape\":[" + shape) +
+                      "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data.size()) +
+                      "]}";
+        }
+        header += "}";
+        std::filesystem::create_directory(m_directory);
+        std::ofstream file(m_directory / "model.safetensors", std::ios::binary);
+        const std::uint64_t size = header.size();
+        file.write(reinterpret_cast<const char*>(&size), sizeof(size));
+        file << header << data;
+    }
+    ~Checkpoint() { std::filesystem::remove_all(m_directory); }
+    Checkpoint(const Checkpoint&) = delete;
+    Checkpoint& operator=(const Checkpoint&) = delete;
+
+    const std::filesystem::path& directory() const { return m_directory; }
+
+private:
+    static std::string dtypeOf(const at::Tensor& tensor) {
+        return tensor.scalar_type() == at::kFloat      ? "F32"
+               : tensor.scalar_type() == at::kBFloat16 ? "BF16"
+                                                       : "U8";
+    }
+    std::filesystem::path m_directory;
+};
+
+Input parameter(const std::string& name, std::vector<std::string> sources = {}, std::int64_t dim = 0) {
+    Input input{.kind = Input::Kind::parameter, .target = name};
+    if (!sources.empty())
+        input.derived = DerivedParameter{std::move(sources), dim};
+    return input;
+}
+
+TensorMeta meta(std::vector<std::int64_t> shape, ScalarType dtype = ScalarType::f32) {
+    return {dtype, SymShape(shape.begin(), shape.end())};
+}
+
+std::shared_ptr<WeightStore> openStore(WeightSpec spec) {
+    auto store = WeightStore::open(std::move(spec));
+    EXPECT_TRUE(store) << store.error().message;
+    return *store;
+}
+
+std::vector<float> fetched(WeightStore& store, const Input& input, const TensorMeta& wanted) {
+    const auto tensor = store.fetch(input, wanted);
+    if (!tensor) {
+        ADD_FAILURE() << tensor.error().message;
+        return {};
+    }
+    return toVector(*tensor);
+}
+
+std::string fetchError(WeightStore& store, const Input& input, const TensorMeta& wanted) {
+    const auto tensor = store.fetch(input, wanted);
+    return tensor ? "" : tensor.error().message;
+}
+
+const std::map<std::string, at::Tensor> kTensors{{"a", floats({1, 2}, {1, 2})},
+                                                 {"b", floats({3, 4}, {1, 2})},
+                                                 {"half", floats({0.5f, 1}, {2}).to(at::kBFloat16)},
+                                                 {"packed", floats({1, 2}, {2}).to(at::kByte)}};
+
+TEST(WeightStore, ReadsTensorsUnderTheirOwnAndMappedNames) {
+    const Checkpoint checkpoint(kTensors);
+    const auto store = openStore({.directory = checkpoint.directory(), .origins = {{"w", tensorNamed("b")}}});
+    EXPECT_EQ(fetched(*store, parameter("a"), meta({1, 2})), (std::vector<float>{1, 2}));
+    EXPECT_EQ(fetched(*store, parameter("w"), meta({1, 2})), (std::vector<float>{3, 4}));
+}
+
+TEST(WeightStore, JoinsTensorsAsTheMapSays) {
+    const Checkpoint checkpoint(kTensors);
+    const ParameterOrigin rows{.op = Op::cat, .parts = {tensorNamed("a"), tensorNamed("b")}, .dim = 0};
+    const ParameterOrigin columns{.op = Op::cat, .parts = {tensorNamed("b"), tensorNamed("a")}, .dim = 1};
+    const ParameterOrigin nested{.op = Op::stack, .parts = {rows, rows}, .dim = 0};
+    const auto store = openStore({.directory = checkpoint.directory(),
+                                  .origins = {{"rows", rows}, {"columns", columns}, {"nested", nested}}});
+    EXPECT_EQ(fetched(*store, parameter("rows"), meta({2, 2})), (std::vector<float>{1, 2, 3, 4}));
+    EXPECT_EQ(fetched(*store, parameter("columns"), meta({1, 4})), (std::vector<float>{3, 4, 1, 2}));
+    EXPECT_EQ(fetched(*store, parameter("nested"), meta({2, 2, 2})),
+              (std::vector<float>{1, 2, 3, 4, 1, 2, 3, 4}));
+}
+
+TEST(WeightStore, ConvertsBetweenFloatingPointTypesOnly) {
+    const Checkpoint checkpoint(kTensors);
+    const auto store = openStore({.directory = checkpoint.directory()});
+    EXPECT_EQ(fetched(*store, parameter("half"), meta({2})), (std::vector<float>{0.5f, 1}));
+    EXPECT_EQ(store->fetch(parameter("a"), meta({1, 2}, ScalarType::bf16))->scalar_type(), at::kBFloat16);
+    EXPECT_NE(fetchError(*store, parameter("packed"), meta({2})).find("quantised"), std::string::npos);
+}
+
+TEST(WeightStore, GivesTiedParametersOneTensor) {
+    const Checkpoint checkpoint(kTensors);
+    const auto store = openStore({.directory = checkpoint.directory(),
+                                  .origins = {{"embed", tensorNamed("a")}, {"head", tensorNamed("a")}}});
+    EXPECT_EQ(store->fetch(parameter("embed"), meta({1, 2}))->const_data_ptr(),
+              store->fetch(parameter("head"), meta({1, 2}))->const_data_ptr());
+}
+
+TEST(WeightStore, NamesWhatIsMissingOrOfAnotherShape) {
+    const Checkpoint checkpoint(kTensors);
+    const auto store = openStore({.directory = checkpoint.directory(),
+                                  .origins = {{"w", tensorNamed("gone")}, {"odd", {.op = Op::unsupported}}}});
+    EXPECT_NE(fetchError(*store, parameter("c"), meta({2}))
+                  .find("The weights of c are missing in the checkpoint in "),
+              std::string::npos);
+    EXPECT_NE(fetchError(*store, parameter("w"), meta({2})).find("The weights of gone are missing"),
+              std::string::npos);
+    EXPECT_NE(
+        fetchError(*store, parameter("odd"), meta({2})).find("conversion that the worker does not know"),
+        std::string::npos);
+    EXPECT_NE(fetchError(*store, parameter("a"), meta({2, 2}))
+                  .find("a has the shape [1, 2] in the weights, but [2, 2] in the graph"),
+              std::string::npos);
+    EXPECT_FALSE(WeightStore::open({.directory = checkpoint.directory() / "nowhere"}));
+    EXPECT_FALSE(WeightStore::open({.archive = checkpoint.directory() / "nowhere.pt2"}));
+    const auto empty = openStore({});
+    EXPECT_NE(
+        fetchError(*empty, parameter("a"), meta({1})).find("neither a checkpoint nor an archive is given"),
+        std::string::npos);
+}
+
+TEST(WeightStore, MergesParametersAndLetsTheSourcesLookIntoTheResult) {
+    const Checkpoint checkpoint(kTensors);
+    const auto store = openStore({.directory = checkpoint.directory()});
+    const auto source = store->fetch(parameter("b"), meta({1, 2}));
+    const auto merged = store->fetch(parameter("ab", {"a", "b"}), meta({2, 2}));
+    ASSERT_TRUE(source && merged);
+    EXPECT_EQ(toVector(*merged), (std::vector<float>{1, 2, 3, 4}));
+    // `source` was fetched before there was a merged tensor, and holds no memory of its own now.
+    EXPECT_EQ(toVector(*source), (std::vector<float>{3, 4}));
+    EXPECT_TRUE(source->is_alias_of(*merged));
+    EXPECT_TRUE(store->fetch(parameter("a"), meta({1, 2}))->is_alias_of(*merged));
+    EXPECT_EQ(store->fetch(parameter("ab", {"a", "b"}), meta({2, 2}))->const_data_ptr(),
+              merged->const_data_ptr());
+    EXPECT_EQ(fetched(*store, parameter("ba", {"b", "a"}), meta({2, 2})), (std::vector<float>{3, 4, 1, 2}));
+    EXPECT_EQ(toVector(*merged), (std::vector<float>{1, 2, 3, 4}));
+    EXPECT_EQ(fetched(*store, parameter("wide", {"a", "b"}, 1), meta({1, 4})),
+              (std::vector<float>{1, 2, 3, 4}));
+}
+
+TEST(WeightStore, CountsTheBytesThatALoadAdds) {
+    const Checkpoint checkpoint(kTensors);
+    const auto store = openStore({.directory = checkpoint.directory()});
+    const auto graph = parseGraph(
+        "input %x: f32[s0]\nparameter %a: f32[1, 2] \"a\"\nparameter %h: bf16[2] \"half\"\noutput %x\n");
+    ASSERT_TRUE(graph);
+    EXPECT_EQ(store->missingBytes(*graph), 12);
+    ASSERT_TRUE(store->fetch(parameter("a"), meta({1, 2})));
+    EXPECT_EQ(store->missingBytes(*graph), 4);
+}
+
+TEST(RandomWeights, DependOnSeedNameAndShapeAlone) {
+    const at::Tensor weight = randomWeight(1, "model.q_proj.weight", {8, 16});
+    EXPECT_TRUE(at::equal(weight, randomWeight(1, "model.q_proj.weight", {8, 16})));
+    EXPECT_FALSE(at::equal(weight, randomWeight(2, "model.q_proj.weight", {8, 16})));
+    EXPECT_FALSE(at::equal(weight, randomWeight(1, "model.k_proj.weight", {8, 16})));
+}
+
+TEST(RandomWeights, HaveTheScaleThatTheyPromise) {
+    const at::Tensor matrix = randomWeight(1, "w", {256, 400});
+    EXPECT_NEAR(matrix.mean().item<double>(), 0, 1e-3);
+    EXPECT_NEAR(matrix.std().item<double>(), 0.05, 1e-3);
+    const at::Tensor norm = randomWeight(1, "model.norm.weight", {100000});
+    EXPECT_NEAR(norm.mean().item<double>(), 1, 1e-2);
+    EXPECT_NEAR(norm.std().item<double>(), 0.1, 1e-2);
+}
+
+TEST(RandomWeights, AreTheSameForAParameterAloneMergedAndTied) {
+    const auto store =
+        openStore({.origins = {{"embed", tensorNamed("e")}, {"head", tensorNamed("e")}}, .seed = 7});
+    const auto a = fetched(*store, parameter("a"), meta({2, 3}));
+    const auto b = fetched(*store, parameter("b"), meta({1, 3}));
+    auto both = a;
+    both.insert(both.end(), b.begin(), b.end());
+    EXPECT_EQ(fetched(*store, parameter("ab", {"a", "b"}), meta({3, 3})), both);
+    EXPECT_EQ(fetched(*store, parameter("embed"), meta({4, 3})),
+              fetched(*store, parameter("head"), meta({4, 3})));
+}
+
+TEST(RandomWeights, NeedTheShapeOfAMergedWeightsSources) {
+    const auto blind = openStore({.seed = 7});
+    EXPECT_NE(
+        fetchError(*blind, parameter("ab", {"a", "b"}), meta({3, 3})).find("The shape of a is not known"),
+        std::string::npos);
+    ParameterOrigin a = tensorNamed("a");
+    a.shape = std::vector<std::int64_t>{2, 3};
+    ParameterOrigin b = tensorNamed("b");
+    b.shape = std::vector<std::int64_t>{1, 3};
+    const auto told = openStore({.origins = {{"a", a}, {"b", b}}, .seed = 7});
+    EXPECT_EQ(fetched(*told, parameter("ab", {"a", "b"}), meta({3, 3})).size(), 9u);
+}
+
+} // namespace
+} // namespace workbench::test

@@ -16,7 +16,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from . import plugin, rope
 from .errors import TracerError, bad_input, not_traced, one_line
-from .model_directory import ModelDirectory
+from .model_directory import ModelDirectory, read_json
 
 _FLOATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 # Gathers the weights of the chosen experts: the one implementation of transformers that is plain tensor code without a loop over data.
@@ -164,15 +164,23 @@ def _keep_in_float32(model: PreTrainedModel, dtype: torch.dtype) -> None:
                 module._parameters[name] = made.setdefault(id(value), torch.nn.Parameter(value.float(), requires_grad=False))
 
 
-def decoder_facts(config: PreTrainedConfig) -> dict[str, Any]:
+def decoder_facts(directory: ModelDirectory, config: PreTrainedConfig) -> dict[str, Any]:
     """Plain numbers of a configuration; missing ones are 0 or None."""
-    eos = config.eos_token_id
     context_length = getattr(config, "max_position_embeddings", 0) or 0
     return {
         "hidden_size": getattr(config, "hidden_size", 0) or 0,
         "num_layers": getattr(config, "num_hidden_layers", 0) or 0,
         "vocab_size": getattr(config, "vocab_size", 0) or 0,
         "context_length": min([context_length, *rope.limits(config).values()]),
-        "eos_token_ids": [] if eos is None else [eos] if isinstance(eos, int) else list(eos),
+        "eos_token_ids": _end_tokens(directory, config),
         "bos_token_id": config.bos_token_id,
     }
+
+
+def _end_tokens(directory: ModelDirectory, config: PreTrainedConfig) -> list[int]:
+    """Of generation_config.json, as generate() does it (chat models name their end of turn there), else of config.json."""
+    file = directory.path / "generation_config.json"
+    found = read_json(file).get("eos_token_id") if file.is_file() else None
+    found = config.eos_token_id if found is None else found
+    tokens = found if isinstance(found, list) else [found]
+    return [token for token in tokens if isinstance(token, int) and not isinstance(token, bool)]

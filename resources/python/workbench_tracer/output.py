@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import signal
@@ -14,13 +15,16 @@ from types import FrameType
 from .errors import bad_input
 
 MARKER = "trace.json"
+# Errors of writing that name no file.
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 
 
 @contextlib.contextmanager
 def whole_folder(out: Path, marker: str = MARKER) -> Iterator[Path]:
     """A temporary sibling of `out` to write into; renamed to `out` at the end, removed on failure, SIGTERM and SIGINT.
 
-    `marker`: the file by which an earlier result, which may be replaced, is told from a folder of the user's."""
+    `marker`: the file by which an earlier result, which may be replaced, is told from a folder of the user's.
+    """
     _require_replaceable(out, marker)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -34,6 +38,8 @@ def whole_folder(out: Path, marker: str = MARKER) -> Iterator[Path]:
                 folder.chmod(0o755)
                 _replace(folder, out, marker)
             except OSError as error:
+                if error.errno not in _NO_ROOM and not str(error.filename or "").startswith(str(folder)):
+                    raise  # about something else than the result
                 raise bad_input("unwritable", f"{out} cannot be written: {error.strerror or error}.", out) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)

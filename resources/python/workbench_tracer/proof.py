@@ -15,6 +15,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from .build import Plan, build
 from .errors import TracerError, not_traced, one_line
+from .layers import cut_config
 from .plugin import Call
 from .program import Traced, example_inputs, takes_flat_tokens, trace
 from .replica import VOCABULARY, randomise, reduced_config
@@ -24,6 +25,7 @@ TOLERANCE = 1e-4
 SEQUENCES = (13, 20)
 # A router may choose another expert where two weigh the same to the last bit; other weights then tell rounding from a wrong number.
 SEEDS = (1, 2, 3)
+FEW_LAYERS = 8
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,11 @@ class Proof:
 
 
 def prove(plan: Plan, config: PreTrainedConfig, calls: tuple[Call, ...]) -> Proof:
-    """config: that of the traced model. calls: its attention calls, which the small model must make too. Raises TracerError."""
+    """config: that of the traced model. calls: its attention calls, whose kinds the small model must make too. Raises TracerError."""
     name = plan.model_class.__name__
-    small = reduced_config(config)
+    calls = _enough(calls)
+    count = _layer_count(config)
+    small = reduced_config(cut_config(config, count, len(calls)) if len(calls) < count else config)
     try:
         ours = build(plan, small, dtype=torch.float32)
         reference = build(plan, small, dtype=torch.float32, attention="eager", experts="eager")
@@ -67,6 +71,20 @@ def prove(plan: Plan, config: PreTrainedConfig, calls: tuple[Call, ...]) -> Proo
     return Proof("transformers eager", "float32", SEQUENCES, absolute, relative, TOLERANCE)
 
 
+def _layer_count(config: PreTrainedConfig) -> int:
+    return int(getattr(config, "num_hidden_layers", 0) or 0)
+
+
+def _enough(calls: tuple[Call, ...]) -> tuple[Call, ...]:
+    """All calls of a few layers; of many, as many of the first ones as have every kind, since depth adds time and no kind."""
+    last = max(next(number for number, one in enumerate(calls) if _kind(one) == kind) for kind in {_kind(call) for call in calls})
+    return calls if len(calls) <= FEW_LAYERS else calls[: max(last + 1, FEW_LAYERS)]
+
+
+def _kind(call: Call) -> tuple[str, float, bool]:
+    return call.mask.kind, call.softcap, call.sinks
+
+
 def _not_proven(what: str) -> TracerError:
     return not_traced("not-proven", f"The attention plug-in is not proven for this model: {what}.")
 
@@ -80,7 +98,7 @@ def _require_same_calls(large: tuple[Call, ...], small: tuple[Call, ...], name: 
     """Mask kinds, softcap and sinks per layer; windows and scales are reduced with the sizes."""
 
     def kinds(calls: tuple[Call, ...]) -> list[Any]:
-        return [(call.layer, call.mask.kind, call.softcap, call.sinks) for call in calls]
+        return [(call.layer, *_kind(call)) for call in calls]
 
     if kinds(large) != kinds(small):
         raise _not_proven(f"a smaller {name} calls its attention in another way")

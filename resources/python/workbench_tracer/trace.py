@@ -16,7 +16,7 @@ from .errors import TracerError
 from .events import Events
 from .layer_number import observed_numbers
 from .layers import Layers, choose_layers
-from .model_directory import open_directory
+from .model_directory import ModelDirectory, open_directory
 from .options import TraceOptions
 from .output import whole_folder
 from .proof import prove
@@ -53,8 +53,7 @@ def run(options: TraceOptions, events: Events) -> None:
             events.stage("proof", f"{plan.model_class.__name__} at a reduced size")
             proof = prove(plan, layers.config, traced.calls)
         events.stage("write", str(options.out))
-        described = _write(folder, plan, layers, names, traced, random_weights(plan) if options.replica else {})
-        described["warnings"][:0] = directory.warnings
+        described = _write(folder, directory, plan, layers, names, traced, random_weights(plan) if options.replica else {})
         described["proof"] = proof.described() if proof else None
         (folder / "trace.json").write_text(json.dumps(described) + "\n", encoding="utf-8")
     events.send("done", out=str(options.out))
@@ -77,7 +76,7 @@ def _export(plan: Plan, whole: PreTrainedModel, layers: Layers, mode: FakeTensor
         return program.trace(layers.model, program.example_inputs()), layers
 
 
-def _write(folder: Path, plan: Plan, layers: Layers, names: parameters.ParameterMap, traced: program.Traced, weights: dict[str, torch.Tensor]) -> dict[str, Any]:
+def _write(folder: Path, directory: ModelDirectory, plan: Plan, layers: Layers, names: parameters.ParameterMap, traced: program.Traced, weights: dict[str, torch.Tensor]) -> dict[str, Any]:
     """weights: data of the parameters, where they are not those of a checkpoint."""
     values = computed.computed_buffers(layers.model, names.computed)
     persistent = {name: value for name, value in values.items() if name in traced.program.state_dict}
@@ -87,13 +86,13 @@ def _write(folder: Path, plan: Plan, layers: Layers, names: parameters.Parameter
     return {
         "schema": SCHEMA,
         "tracer": {"version": VERSION, **_versions()},
-        "model": _model_facts(plan, traced),
+        "model": _model_facts(directory, plan, traced),
         "layers": layers.described(),
         "parameters": names.parameters,
         "tied": names.tied,
         "computed": sorted(values),
         "sources": sources.source_files(layers.model),
-        "warnings": [*plan.warnings, *names.warnings, *layers.warnings],
+        "warnings": [*directory.warnings, *plan.warnings, *names.warnings, *layers.warnings],
     }
 
 
@@ -103,14 +102,14 @@ def _versions() -> dict[str, str]:
     return {"torch": torch.__version__.split("+")[0], "transformers": transformers.__version__}
 
 
-def _model_facts(plan: Plan, traced: program.Traced) -> dict[str, Any]:
+def _model_facts(directory: ModelDirectory, plan: Plan, traced: program.Traced) -> dict[str, Any]:
     config = {key: value for key, value in plan.config.to_dict().items() if key not in ("transformers_version", "_name_or_path")}
     return {
         "class": plan.model_class.__name__,
         "model_type": plan.config.model_type,
         "dtype": str(plan.dtype).removeprefix("torch."),
         "checkpoint_dtype": plan.checkpoint_dtype,
-        **decoder_facts(plan.config),
+        **decoder_facts(directory, plan.config),
         "max_window": max((call.mask.window for call in traced.calls), default=0),
         "config": json.loads(json.dumps(config, default=str, sort_keys=True)),
     }

@@ -218,3 +218,15 @@ def test_a_server_that_does_not_answer(hub_cache):
     status, events, errors = tracer("resolve", "--model", "org/other", "--download", **changes)
     assert status == 3 and events[0]["code"] == "download-failed" and "127.0.0.1:9" in events[0]["message"]
     assert "hf_secret_of_this_test" not in json.dumps(events) + errors
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(model, tmp_path):
+    """A limit on the size of files makes write() fail half-way, as a full disk does."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))  # noqa: E731
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench_tracer", "trace", "--model", model("llama"), "--out", tmp_path / "out", "--no-proof"],
+        capture_output=True, text=True, env=environment(PYTHONDONTWRITEBYTECODE="1"), preexec_fn=limit, timeout=300,
+    )  # fmt: skip
+    event = json.loads(done.stdout.splitlines()[-1])
+    assert (done.returncode, event["code"]) == (3, "unwritable") and str(tmp_path / "out") in event["message"]
+    assert not list(tmp_path.iterdir())

@@ -127,3 +127,18 @@ def test_computed_buffers_equal_those_of_a_real_model(name, tmp_path):
         for buffer, entry in index.items():
             raw = bytearray(archive.read(f"trace/data/constants/{entry['path_name']}"))
             assert torch.equal(torch.frombuffer(raw, dtype=real[buffer].dtype).reshape(real[buffer].shape), real[buffer]), buffer
+
+
+def test_end_tokens_are_those_of_the_generation_config(tmp_path):
+    directory = zoo.save_config("llama", tmp_path / "model")
+    (directory / "generation_config.json").write_text(json.dumps({"eos_token_id": [7, 9]}))
+    assert trace(directory, tmp_path / "out", proof=False).described["model"]["eos_token_ids"] == [7, 9]
+
+
+def test_replica_has_all_layers_reduced_sizes_and_weights_of_its_own(model, tmp_path):
+    found = trace(model("gemma2"), tmp_path / "out", replica=True)
+    assert found.described["layers"]["traced_as"] == TRACED_AS["gemma2"]
+    assert found.described["parameters"]["model.layers.3.mlp.up_proj.weight"]["shape"] == [108, 96 - 8]
+    with zipfile.ZipFile(found.folder / "trace.pt2") as archive:
+        index = json.loads(archive.read("trace/data/weights/model_weights_config.json"))["config"]
+    assert found.described["parameters"].keys() <= index.keys()

@@ -68,3 +68,14 @@ def test_what_the_proof_records(name, traced):
     proof = traced(name).described["proof"]
     assert proof["relative_error"] <= proof["tolerance"] == TOLERANCE and proof["max_abs_error"] > 0
     assert proof["sequences"] == [13, 20] and min(proof["sequences"]) > 5
+
+
+def test_depth_is_reduced_as_far_as_every_kind_stays(tmp_path, monkeypatch):
+    from workbench_tracer import proof
+
+    built = []
+    original = proof.reduced_config
+    monkeypatch.setattr(proof, "FEW_LAYERS", 2)
+    monkeypatch.setattr(proof, "reduced_config", lambda config: built.append(config.num_hidden_layers) or original(config))
+    found = trace(zoo.save_config("gemma3", tmp_path / "model"), tmp_path / "out", full=True)
+    assert built == [3] and found.described["proof"]["relative_error"] < TOLERANCE, "layers 0 and 1 slide, layer 2 sees all"

@@ -4,8 +4,7 @@
 
 namespace workbench {
 
-Analysis analyze(const Graph& canonical)
-{
+Analysis analyze(const Graph& canonical) {
     const MatchContext context(canonical);
     Analysis analysis;
     for (Found& found : findSites(context))

@@ -9,60 +9,65 @@
 namespace workbench {
 namespace {
 
-template <std::size_t N> bool oneOf(std::string_view op, const std::array<std::string_view, N>& ops)
-{
+template <std::size_t N>
+bool oneOf(std::string_view op, const std::array<std::string_view, N>& ops) {
     return std::find(ops.begin(), ops.end(), op) != ops.end();
 }
 
-bool isActivation(std::string_view op)
-{
+bool isActivation(std::string_view op) {
     static constexpr std::array<std::string_view, 15> ops{
-        "aten.silu",    "aten.gelu",      "aten.relu",      "aten.sigmoid",    "aten.tanh",     "aten.mish",
-        "aten.elu",     "aten.softplus",  "aten.hardswish", "aten.leaky_relu", "aten.relu6",    "aten.hardtanh",
-        "aten.celu",    "aten.log_sigmoid", "workbench.act_and_mul"};
+        "aten.silu",  "aten.gelu",     "aten.relu",     "aten.sigmoid",     "aten.tanh",
+        "aten.mish",  "aten.elu",      "aten.softplus", "aten.hardswish",   "aten.leaky_relu",
+        "aten.relu6", "aten.hardtanh", "aten.celu",     "aten.log_sigmoid", "workbench.act_and_mul"};
     return oneOf(op, ops);
 }
 
-bool isProduct(std::string_view op)
-{
-    static constexpr std::array<std::string_view, 8> ops{"aten.linear", "aten.addmm",  "aten.mm",      "aten.matmul",
-                                                         "aten.bmm",    "aten.einsum", "aten.baddbmm", "aten._grouped_mm"};
+bool isProduct(std::string_view op) {
+    static constexpr std::array<std::string_view, 8> ops{"aten.linear",  "aten.addmm",      "aten.mm",
+                                                         "aten.matmul",  "aten.bmm",        "aten.einsum",
+                                                         "aten.baddbmm", "aten._grouped_mm"};
     return oneOf(op, ops) || op.find("grouped_mm") != std::string_view::npos;
 }
 
-bool isFusedAttention(std::string_view op)
-{
+bool isFusedAttention(std::string_view op) {
     return op == "workbench.attention" || op.starts_with("aten.scaled_dot_product_attention") ||
            op.starts_with("aten._scaled_dot_product");
 }
 
-/// Ops that work on each element or only move elements: a chain of them leads from product to activation to product.
-bool isPassage(std::string_view op)
-{
-    static constexpr std::array<std::string_view, 22> ops{
-        "aten.add",   "aten.mul",      "aten.sub",     "aten.div",     "aten.pow",       "aten._to_copy", "aten.reshape", "aten.view",
-        "aten.slice", "aten.split",    "aten.chunk",   "aten.squeeze", "aten.unsqueeze", "aten.clamp",    "aten.neg",     "aten.transpose",
-        "aten.index", "aten.permute",  "aten.select",  "aten.expand",  "aten.minimum",   "aten.split_with_sizes"};
+/// Ops that work on each element or only move elements: a chain of them leads from product to activation to
+/// product.
+bool isPassage(std::string_view op) {
+    static constexpr std::array<std::string_view, 22> ops{"aten.add",       "aten.mul",
+                                                          "aten.sub",       "aten.div",
+                                                          "aten.pow",       "aten._to_copy",
+                                                          "aten.reshape",   "aten.view",
+                                                          "aten.slice",     "aten.split",
+                                                          "aten.chunk",     "aten.squeeze",
+                                                          "aten.unsqueeze", "aten.clamp",
+                                                          "aten.neg",       "aten.transpose",
+                                                          "aten.index",     "aten.permute",
+                                                          "aten.select",    "aten.expand",
+                                                          "aten.minimum",   "aten.split_with_sizes"};
     return oneOf(op, ops) || isActivation(op);
 }
 
 /// Which nodes are reached from a product, through passages, before the next product.
-std::vector<bool> afterProduct(const GraphView& view)
-{
+std::vector<bool> afterProduct(const GraphView& view) {
     std::vector<bool> reached(view.graph().nodes.size());
     for (std::size_t i = 0; i < reached.size(); ++i) {
         if (!isPassage(view.op(static_cast<NodeId>(i))))
             continue;
         for (const ValueId value : operands(view.graph().nodes[i])) {
             const NodeId made = view.producer(value);
-            reached[i] = reached[i] || (made != kNone && (isProduct(view.op(made)) || reached[static_cast<std::size_t>(made)]));
+            reached[i] =
+                reached[i] ||
+                (made != kNone && (isProduct(view.op(made)) || reached[static_cast<std::size_t>(made)]));
         }
     }
     return reached;
 }
 
-std::vector<bool> beforeProduct(const GraphView& view)
-{
+std::vector<bool> beforeProduct(const GraphView& view) {
     std::vector<bool> reaches(view.graph().nodes.size());
     for (std::size_t i = reaches.size(); i-- > 0;) {
         if (!isPassage(view.op(static_cast<NodeId>(i))))
@@ -70,18 +75,18 @@ std::vector<bool> beforeProduct(const GraphView& view)
         for (const ValueId value : view.graph().nodes[i].outputs)
             for (const Use& use : view.uses(value))
                 reaches[i] = reaches[i] ||
-                             (use.node != kNone && (isProduct(view.op(use.node)) || reaches[static_cast<std::size_t>(use.node)]));
+                             (use.node != kNone &&
+                              (isProduct(view.op(use.node)) || reaches[static_cast<std::size_t>(use.node)]));
     }
     return reaches;
 }
 
-bool isNumber(std::string_view part)
-{
-    return !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+bool isNumber(std::string_view part) {
+    return !part.empty() &&
+           std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-std::vector<std::string_view> parts(std::string_view path)
-{
+std::vector<std::string_view> parts(std::string_view path) {
     std::vector<std::string_view> result;
     while (!path.empty()) {
         const std::size_t dot = path.find('.');
@@ -91,21 +96,21 @@ std::vector<std::string_view> parts(std::string_view path)
     return result;
 }
 
-bool within(std::string_view path, std::string_view ancestor)
-{
-    return path.starts_with(ancestor) && (ancestor.empty() || path.size() == ancestor.size() || path[ancestor.size()] == '.');
+bool within(std::string_view path, std::string_view ancestor) {
+    return path.starts_with(ancestor) &&
+           (ancestor.empty() || path.size() == ancestor.size() || path[ancestor.size()] == '.');
 }
 
 /// Softmax over products that weighs another product: attention without an attention op.
-bool isSpelledOutAttention(const GraphView& view, NodeId id, const std::vector<bool>& after)
-{
+bool isSpelledOutAttention(const GraphView& view, NodeId id, const std::vector<bool>& after) {
     const std::string_view op = view.op(id);
     if (op != "aten.softmax" && op != "aten._softmax")
         return false;
     const auto inputs = operands(view.node(id));
     const NodeId made = inputs.empty() ? kNone : view.producer(inputs.front());
-    if (made == kNone || (!after[static_cast<std::size_t>(made)] && !isProduct(view.op(made)) && view.op(made) != "aten.masked_fill" &&
-                          view.op(made) != "aten.where" && view.op(made) != "aten.cat"))
+    if (made == kNone ||
+        (!after[static_cast<std::size_t>(made)] && !isProduct(view.op(made)) &&
+         view.op(made) != "aten.masked_fill" && view.op(made) != "aten.where" && view.op(made) != "aten.cat"))
         return false;
     ValueId value = view.result(id);
     for (int steps = 0; steps < 6; ++steps) {
@@ -121,8 +126,7 @@ bool isSpelledOutAttention(const GraphView& view, NodeId id, const std::vector<b
     return false;
 }
 
-std::vector<NodeId> attentionOps(const GraphView& view, const std::vector<bool>& after)
-{
+std::vector<NodeId> attentionOps(const GraphView& view, const std::vector<bool>& after) {
     std::vector<NodeId> found;
     for (std::size_t i = 0; i < view.graph().nodes.size(); ++i) {
         const auto id = static_cast<NodeId>(i);
@@ -132,20 +136,27 @@ std::vector<NodeId> attentionOps(const GraphView& view, const std::vector<bool>&
     return found;
 }
 
-std::int64_t countNorms(const GraphView& view)
-{
-    static constexpr std::array<std::string_view, 12> ops{
-        "aten.rsqrt",        "aten.rms_norm",         "aten._fused_rms_norm", "aten.layer_norm",      "aten.native_layer_norm",
-        "aten.group_norm",   "aten.native_group_norm", "aten.batch_norm",     "aten.instance_norm",   "workbench.rms_norm",
-        "workbench.add_rms_norm", "workbench.qk_norm_rope"};
+std::int64_t countNorms(const GraphView& view) {
+    static constexpr std::array<std::string_view, 12> ops{"aten.rsqrt",
+                                                          "aten.rms_norm",
+                                                          "aten._fused_rms_norm",
+                                                          "aten.layer_norm",
+                                                          "aten.native_layer_norm",
+                                                          "aten.group_norm",
+                                                          "aten.native_group_norm",
+                                                          "aten.batch_norm",
+                                                          "aten.instance_norm",
+                                                          "workbench.rms_norm",
+                                                          "workbench.add_rms_norm",
+                                                          "workbench.qk_norm_rope"};
     std::int64_t count = 0;
     for (std::size_t i = 0; i < view.graph().nodes.size(); ++i)
         count += oneOf(view.op(static_cast<NodeId>(i)), ops);
     return count;
 }
 
-std::vector<FeedForwardBlock> blocks(const GraphView& view, const std::vector<bool>& after, const std::vector<NodeId>& attentions)
-{
+std::vector<FeedForwardBlock> blocks(const GraphView& view, const std::vector<bool>& after,
+                                     const std::vector<NodeId>& attentions) {
     const std::vector<bool> before = beforeProduct(view);
     std::vector<FeedForwardBlock> found;
     std::unordered_map<std::string_view, std::size_t> index;
@@ -154,9 +165,10 @@ std::vector<FeedForwardBlock> blocks(const GraphView& view, const std::vector<bo
         if (!isActivation(view.op(id)) || !after[i] || !before[i])
             continue;
         const std::string_view path = view.graph().modulePath(id), block = feedForwardModule(path);
-        const bool attends = block != path && std::any_of(attentions.begin(), attentions.end(), [&](NodeId attention) {
-                                 return within(view.graph().modulePath(attention), block);
-                             });
+        const bool attends =
+            block != path && std::any_of(attentions.begin(), attentions.end(), [&](NodeId attention) {
+                return within(view.graph().modulePath(attention), block);
+            });
         if (attends)
             continue;
         const auto [place, isNew] = index.emplace(block, found.size());
@@ -169,8 +181,7 @@ std::vector<FeedForwardBlock> blocks(const GraphView& view, const std::vector<bo
 
 } // namespace
 
-std::string_view feedForwardModule(std::string_view path)
-{
+std::string_view feedForwardModule(std::string_view path) {
     const std::vector<std::string_view> all = parts(path);
     std::size_t length = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -185,15 +196,13 @@ std::string_view feedForwardModule(std::string_view path)
     return dot == std::string_view::npos || isNumber(path.substr(dot + 1)) ? path : path.substr(0, dot);
 }
 
-std::vector<FeedForwardBlock> feedForwardBlocks(const Graph& graph)
-{
+std::vector<FeedForwardBlock> feedForwardBlocks(const Graph& graph) {
     const GraphView view(graph);
     const std::vector<bool> after = afterProduct(view);
     return blocks(view, after, attentionOps(view, after));
 }
 
-std::vector<Coverage> countCoverage(const Graph& graph)
-{
+std::vector<Coverage> countCoverage(const Graph& graph) {
     const GraphView view(graph);
     const std::vector<bool> after = afterProduct(view);
     const std::vector<NodeId> attentions = attentionOps(view, after);
@@ -202,9 +211,12 @@ std::vector<Coverage> countCoverage(const Graph& graph)
     const std::int64_t normCount = countNorms(view);
     const std::string attentionText = "attention ops", blockText = "feed-forward blocks",
                       normText = "places where a reciprocal square root or a norm op occurs";
-    return {{"attention", 0, attentionCount, attentionText},    {"qk-norm-rope", 0, attentionCount, attentionText},
-            {"add-rms-norm", 0, normCount, normText},           {"qkv", 0, attentionCount, attentionText},
-            {"gate-up", 0, blockCount, blockText},              {"rope", 0, attentionCount, attentionText},
+    return {{"attention", 0, attentionCount, attentionText},
+            {"qk-norm-rope", 0, attentionCount, attentionText},
+            {"add-rms-norm", 0, normCount, normText},
+            {"qkv", 0, attentionCount, attentionText},
+            {"gate-up", 0, blockCount, blockText},
+            {"rope", 0, attentionCount, attentionText},
             {"rms-norm", 0, normCount, normText}};
 }
 

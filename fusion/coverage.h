@@ -8,19 +8,22 @@
 
 namespace workbench {
 
-/// A feed-forward block: the module that owns an activation between two matrix products, outside of attention.
+/// A feed-forward block: the module that owns an activation between two matrix products, outside of
+/// attention.
 struct FeedForwardBlock {
     std::string module;
     std::vector<NodeId> activations;
 };
 
-/// The block that a module belongs to: the child of the outermost numbered module ("model.layers.3.mlp.experts.act_fn" ->
-/// "model.layers.3.mlp"), numbered children included ("h.0.mlps.1"). Without a numbered module: the parent.
+/// The block that a module belongs to: the child of the outermost numbered module
+/// ("model.layers.3.mlp.experts.act_fn" -> "model.layers.3.mlp"), numbered children included ("h.0.mlps.1").
+/// Without a numbered module: the parent.
 std::string_view feedForwardModule(std::string_view path);
 
-std::vector<FeedForwardBlock> feedForwardBlocks(const Graph &graph);
+std::vector<FeedForwardBlock> feedForwardBlocks(const Graph& graph);
 
-/// One entry per pattern, `found` still 0. Counts from ops alone, so that a place that the matcher overlooks shows.
-std::vector<Coverage> countCoverage(const Graph &graph);
+/// One entry per pattern, `found` still 0. Counts from ops alone, so that a place that the matcher overlooks
+/// shows.
+std::vector<Coverage> countCoverage(const Graph& graph);
 
 } // namespace workbench

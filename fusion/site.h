@@ -12,12 +12,14 @@
 namespace workbench {
 
 /// A named fact of a site, read from the graph: eps, scale, window, activation, weights.
-using FactValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>, std::vector<std::int64_t>>;
+using FactValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>,
+                               std::vector<std::int64_t>>;
 using Facts = std::map<std::string, FactValue, std::less<>>;
 
 enum class SiteVerdict {
     applicable, ///< every condition holds; the rewrite is offered
-    present,    ///< the traced graph already has the fused op here (attention, plugged in by the tracer): nothing to decide
+    present,    ///< the traced graph already has the fused op here (attention, plugged in by the tracer):
+                ///< nothing to decide
     refused,    ///< the root is here, a condition failed: `miss` says which
 };
 
@@ -28,23 +30,25 @@ struct NoMatch {
     std::string found;    ///< "dim=[1]"
 };
 
-/// A node of a site with its part in the pattern ("q", "gate", "norm", "add"): source forms and the window's inspector need it.
+/// A node of a site with its part in the pattern ("q", "gate", "norm", "add"): source forms and the window's
+/// inspector need it.
 struct RoleNode {
     std::string role;
     NodeId node = kNone;
 };
 
 struct Site {
-    std::string id;      ///< "qkv@model.layers.0.self_attn"; "#1", "#2" after the module for the 2nd, 3rd of a module in node order
+    std::string id; ///< "qkv@model.layers.0.self_attn"; "#1", "#2" after the module for the 2nd, 3rd of a
+                    ///< module in node order
     std::string pattern; ///< "qkv"
     std::string module;  ///< common module path of the pattern's own anchor node
     SiteVerdict verdict = SiteVerdict::refused;
     std::vector<NodeId> nodes; ///< nodes that the rewrite removes, ascending; empty when refused or present
     std::vector<RoleNode> roles;
-    std::vector<std::string> parameters;            ///< names of the parameters that take part
-    std::vector<DerivedParameter> derived;          ///< merged weights that the rewrite adds
-    Facts facts;                                    ///< eps, scale, sizes, style, ...
-    std::optional<NoMatch> miss;                    ///< for refused
+    std::vector<std::string> parameters;   ///< names of the parameters that take part
+    std::vector<DerivedParameter> derived; ///< merged weights that the rewrite adds
+    Facts facts;                           ///< eps, scale, sizes, style, ...
+    std::optional<NoMatch> miss;           ///< for refused
 };
 
 /// "rms-norm 57/57": found of a denominator that is counted without the matcher.

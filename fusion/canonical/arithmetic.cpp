@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-/// x * 1 and x / 1 are x. The operands of a sum or product stand in the order in which they are made, a factor alpha of one is not
-/// written. Products and sums of two tensors are commutative to the bit.
+/// x * 1 and x / 1 are x. The operands of a sum or product stand in the order in which they are made, a
+/// factor alpha of one is not written. Products and sums of two tensors are commutative to the bit.
 
 namespace workbench {
 namespace {
 
-bool dropAlpha(Draft& draft)
-{
+bool dropAlpha(Draft& draft) {
     std::vector<Argument>& arguments = draft.current().node.arguments;
-    const auto alpha = std::find_if(arguments.begin(), arguments.end(), [](const Argument& a) { return a.name == "alpha"; });
+    const auto alpha =
+        std::find_if(arguments.begin(), arguments.end(), [](const Argument& a) { return a.name == "alpha"; });
     if (alpha == arguments.end() || number(&alpha->value) != 1.0)
         return false;
     arguments.erase(alpha);
@@ -20,8 +20,7 @@ bool dropAlpha(Draft& draft)
 
 } // namespace
 
-bool unifyArithmetic(Draft& draft)
-{
+bool unifyArithmetic(Draft& draft) {
     const DraftNode& node = draft.current();
     const std::string_view op = node.op();
     const bool product = op == "aten.mul", sum = op == "aten.add", quotient = op == "aten.div";

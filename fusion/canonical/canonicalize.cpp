@@ -9,42 +9,41 @@ namespace workbench {
 namespace {
 
 /// Checks of the trace that compute nothing.
-bool isAssertion(std::string_view op)
-{
-    static constexpr std::array<std::string_view, 4> prefixes{"aten._assert", "aten.sym_constrain", "aten._functional_assert",
-                                                              "aten._functional_sym_constrain"};
-    return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return op.starts_with(prefix); });
+bool isAssertion(std::string_view op) {
+    static constexpr std::array<std::string_view, 4> prefixes{
+        "aten._assert", "aten.sym_constrain", "aten._functional_assert", "aten._functional_sym_constrain"};
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view prefix) { return op.starts_with(prefix); });
 }
 
 /// torch names ops that write into an argument with a trailing underscore, or gives them an `out` overload.
-bool mutates(const Node& node)
-{
+bool mutates(const Node& node) {
     const std::string_view base = baseName(node.op);
-    return (base.ends_with('_') && !base.ends_with("__")) || node.op.ends_with(".out") || argument(node, "out");
+    return (base.ends_with('_') && !base.ends_with("__")) || node.op.ends_with(".out") ||
+           argument(node, "out");
 }
 
-std::string place(const Graph& graph, NodeId id)
-{
+std::string place(const Graph& graph, NodeId id) {
     std::string text(graph.modulePath(id));
     if (const SourceFrame* frame = graph.sourceFrame(id))
         text += (text.empty() ? "" : ", ") + frame->file + ":" + std::to_string(frame->line);
     return text;
 }
 
-Error mutation(const Graph& graph, NodeId id)
-{
+Error mutation(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
-    const std::string value = node.outputs.empty() ? std::string() : " (%" + graph.value(node.outputs.front()).name + ")";
+    const std::string value =
+        node.outputs.empty() ? std::string() : " (%" + graph.value(node.outputs.front()).name + ")";
     return {ErrorCode::badInput,
-            node.op + value + " writes into its input, which the graph cannot express: export the model with "
-                              "run_decompositions(), or change that line to make a new tensor.",
+            node.op + value +
+                " writes into its input, which the graph cannot express: export the model with "
+                "run_decompositions(), or change that line to make a new tensor.",
             place(graph, id)};
 }
 
 using Map = std::vector<ValueId>;
 
-void mapOperands(Node& node, const Map& map)
-{
+void mapOperands(Node& node, const Map& map) {
     for (Argument& argument : node.arguments) {
         if (auto* single = std::get_if<ValueRef>(&argument.value)) {
             if (single->id != kNone)
@@ -57,8 +56,7 @@ void mapOperands(Node& node, const Map& map)
     }
 }
 
-std::vector<bool> liveNodes(const Graph& graph)
-{
+std::vector<bool> liveNodes(const Graph& graph) {
     std::vector<bool> live(graph.nodes.size());
     const auto mark = [&](ValueId value) {
         if (const NodeId producer = graph.value(value).producer; producer != kNone)
@@ -76,8 +74,7 @@ std::vector<bool> liveNodes(const Graph& graph)
 }
 
 /// The graph without dead nodes and without parameters, buffers and constants that nothing reads.
-Graph compact(const Graph& graph)
-{
+Graph compact(const Graph& graph) {
     const std::vector<bool> live = liveNodes(graph);
     std::vector<bool> read(graph.values.size());
     for (const ValueId output : graph.outputs)
@@ -95,7 +92,8 @@ Graph compact(const Graph& graph)
         const auto value = static_cast<std::size_t>(input.value);
         if (input.kind != Input::Kind::user && !read[value])
             continue;
-        map[value] = result.addInput(input.kind, graph.values[value].name, graph.values[value].meta, input.target);
+        map[value] =
+            result.addInput(input.kind, graph.values[value].name, graph.values[value].meta, input.target);
         result.inputs.back().derived = input.derived;
     }
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -118,8 +116,7 @@ Graph compact(const Graph& graph)
 
 } // namespace
 
-Result<Graph> canonicalize(const Graph& traced)
-{
+Result<Graph> canonicalize(const Graph& traced) {
     Draft draft(traced);
     Map map(traced.values.size(), kNone);
     draft.addInputs(traced, map);

@@ -6,8 +6,7 @@
 
 namespace workbench {
 
-bool unifyConcatenations(Draft& draft)
-{
+bool unifyConcatenations(Draft& draft) {
     const DraftNode& node = draft.current();
     const std::string_view op = node.op();
     if (op != "aten.cat" && op != "aten.concat" && op != "aten.concatenate")

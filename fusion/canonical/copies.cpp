@@ -7,11 +7,10 @@
 
 namespace workbench {
 
-bool dropCopies(Draft& draft)
-{
+bool dropCopies(Draft& draft) {
     static constexpr std::array<std::string_view, 8> copies{
-        "aten.clone", "aten.alias", "aten.detach", "aten.contiguous", "aten.lift_fresh", "aten.lift_fresh_copy",
-        "aten.alias_copy", "aten.detach_copy"};
+        "aten.clone",      "aten.alias",           "aten.detach",     "aten.contiguous",
+        "aten.lift_fresh", "aten.lift_fresh_copy", "aten.alias_copy", "aten.detach_copy"};
     const DraftNode& node = draft.current();
     if (std::find(copies.begin(), copies.end(), node.op()) != copies.end() && draft.input("self") != kNone)
         return draft.alias(draft.input("self"));

@@ -6,8 +6,7 @@ namespace workbench {
 namespace {
 
 /// Text that is equal for nodes that compute the same: op, arguments, module.
-std::string key(const Graph& graph, const Node& node)
-{
+std::string key(const Graph& graph, const Node& node) {
     std::string text = node.op;
     for (const Argument& argument : node.arguments) {
         text += '\n';
@@ -18,21 +17,18 @@ std::string key(const Graph& graph, const Node& node)
     return text + '\n' + std::to_string(node.module);
 }
 
-bool isRandom(std::string_view op)
-{
+bool isRandom(std::string_view op) {
     return op.find("rand") != std::string_view::npos || op.find("dropout") != std::string_view::npos ||
            op.find("bernoulli") != std::string_view::npos || op.find("multinomial") != std::string_view::npos;
 }
 
 } // namespace
 
-bool DraftNode::done() const
-{
+bool DraftNode::done() const {
     return !aliases.empty() && std::find(aliases.begin(), aliases.end(), kNone) == aliases.end();
 }
 
-Draft::Draft(const Graph& traced)
-{
+Draft::Draft(const Graph& traced) {
     m_graph.modules = traced.modules;
     m_graph.sources = traced.sources;
     m_graph.nodes.reserve(traced.nodes.size());
@@ -41,25 +37,23 @@ Draft::Draft(const Graph& traced)
         m_names.insert(value.name);
 }
 
-void Draft::addInputs(const Graph& traced, std::vector<ValueId>& map)
-{
+void Draft::addInputs(const Graph& traced, std::vector<ValueId>& map) {
     for (const Input& input : traced.inputs) {
         const Value& value = traced.value(input.value);
-        map[static_cast<std::size_t>(input.value)] = m_graph.addInput(input.kind, value.name, value.meta, input.target);
+        map[static_cast<std::size_t>(input.value)] =
+            m_graph.addInput(input.kind, value.name, value.meta, input.target);
         m_graph.inputs.back().derived = input.derived;
     }
 }
 
-const Node* Draft::madeBy(ValueId value, std::string_view op) const
-{
+const Node* Draft::madeBy(ValueId value, std::string_view op) const {
     const NodeId producer = value == kNone ? kNone : m_graph.value(value).producer;
     if (producer == kNone || baseName(m_graph.node(producer).op) != op)
         return nullptr;
     return &m_graph.node(producer);
 }
 
-bool Draft::become(std::string op, std::vector<Argument> arguments)
-{
+bool Draft::become(std::string op, std::vector<Argument> arguments) {
     if (m_current->node.op == op && m_current->node.arguments == arguments)
         return false;
     m_current->node.op = std::move(op);
@@ -67,14 +61,12 @@ bool Draft::become(std::string op, std::vector<Argument> arguments)
     return true;
 }
 
-bool Draft::alias(ValueId value)
-{
+bool Draft::alias(ValueId value) {
     m_current->aliases.assign(1, value);
     return true;
 }
 
-ValueId Draft::insert(std::string op, std::vector<Argument> arguments, std::string name, TensorMeta meta)
-{
+ValueId Draft::insert(std::string op, std::vector<Argument> arguments, std::string name, TensorMeta meta) {
     DraftNode* const outer = m_current;
     DraftNode inner;
     inner.node.op = std::move(op);
@@ -88,18 +80,16 @@ ValueId Draft::insert(std::string op, std::vector<Argument> arguments, std::stri
     return result;
 }
 
-std::string Draft::uniqueName(std::string base)
-{
+std::string Draft::uniqueName(std::string base) {
     std::string name = base;
     for (int i = 1; !m_names.insert(name).second; ++i)
         name = base + "_" + std::to_string(i);
     return name;
 }
 
-std::vector<ValueId> Draft::add(DraftNode draft)
-{
+std::vector<ValueId> Draft::add(DraftNode draft) {
     std::vector<ValueId>* known = nullptr;
-    if (!draft.outputs.empty() && !isRandom(draft.node.op)) {
+    if (!draft.outputs.empty() && draft.node.op.starts_with("aten.") && !isRandom(draft.node.op)) {
         known = &m_known[key(m_graph, draft.node)];
         if (!known->empty())
             return *known;
@@ -112,8 +102,7 @@ std::vector<ValueId> Draft::add(DraftNode draft)
     return m_graph.node(id).outputs;
 }
 
-std::vector<ValueId> Draft::process(DraftNode draft)
-{
+std::vector<ValueId> Draft::process(DraftNode draft) {
     draft.aliases.assign(draft.outputs.size(), kNone);
     m_current = &draft;
     bool changed = !draft.outputs.empty();

@@ -20,26 +20,26 @@ struct DraftNode {
     std::vector<ValueId> aliases; ///< per output: the existing value that it turned out to be, or kNone
 
     bool done() const; ///< every output is an alias: nothing has to be added
-    const TensorMeta &meta() const { return outputs.front().second; }
+    const TensorMeta& meta() const { return outputs.front().second; }
     std::string_view op() const { return baseName(node.op); }
 };
 
 /// The canonical graph as far as it is built, and what a rule may do with the node that comes next.
 class Draft {
 public:
-    explicit Draft(const Graph &traced);
+    explicit Draft(const Graph& traced);
 
     /// Copies the inputs; map[traced value] becomes the canonical one.
-    void addInputs(const Graph &traced, std::vector<ValueId> &map);
-    const Graph &graph() const { return m_graph; }
+    void addInputs(const Graph& traced, std::vector<ValueId>& map);
+    const Graph& graph() const { return m_graph; }
     Graph take() { return std::move(m_graph); }
-    DraftNode &current() { return *m_current; }
+    DraftNode& current() { return *m_current; }
 
     /// Operand `name` of the current node, or kNone.
     ValueId input(std::string_view name) const { return operand(m_current->node, name); }
-    const TensorMeta &meta(ValueId value) const { return m_graph.value(value).meta; }
+    const TensorMeta& meta(ValueId value) const { return m_graph.value(value).meta; }
     /// The node that makes a value when its op has that base name.
-    const Node *madeBy(ValueId value, std::string_view op) const;
+    const Node* madeBy(ValueId value, std::string_view op) const;
 
     /// The current node is another op on the same outputs. Returns true, for rules to return.
     bool become(std::string op, std::vector<Argument> arguments);
@@ -56,31 +56,32 @@ public:
 
 private:
     Graph m_graph;
-    DraftNode *m_current = nullptr;
+    DraftNode* m_current = nullptr;
     std::unordered_set<std::string> m_names;
     std::unordered_map<std::string, std::vector<ValueId>> m_known; ///< by op, arguments and module
 };
 
-/// One unification of spellings. Returns true when it changed the node; rules are tried again until none does.
+/// One unification of spellings. Returns true when it changed the node; rules are tried again until none
+/// does.
 struct CanonicalRule {
     std::string_view name;
-    bool (*apply)(Draft &draft);
+    bool (*apply)(Draft& draft);
 };
 
 /// All rules in the order in which they are tried.
-const std::vector<CanonicalRule> &canonicalRules();
+const std::vector<CanonicalRule>& canonicalRules();
 
 // One file each.
-bool unifyCasts(Draft &draft);
-bool dropCopies(Draft &draft);
-bool unifyViews(Draft &draft);
-bool unifyTransposes(Draft &draft);
-bool unifyPieces(Draft &draft);
-bool unifySlices(Draft &draft);
-bool unifyConcatenations(Draft &draft);
-bool unifyArithmetic(Draft &draft);
-bool unifySquares(Draft &draft);
-bool unifyRoots(Draft &draft);
-bool unifyLinears(Draft &draft);
+bool unifyCasts(Draft& draft);
+bool dropCopies(Draft& draft);
+bool unifyViews(Draft& draft);
+bool unifyTransposes(Draft& draft);
+bool unifyPieces(Draft& draft);
+bool unifySlices(Draft& draft);
+bool unifyConcatenations(Draft& draft);
+bool unifyArithmetic(Draft& draft);
+bool unifySquares(Draft& draft);
+bool unifyRoots(Draft& draft);
+bool unifyLinears(Draft& draft);
 
 } // namespace workbench

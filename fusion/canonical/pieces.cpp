@@ -7,11 +7,10 @@
 
 namespace workbench {
 
-bool unifyPieces(Draft& draft)
-{
-    static constexpr std::array<std::string_view, 6> splits{"aten.split",      "aten.split_with_sizes", "aten.chunk",
-                                                            "aten.unsafe_split", "aten.unsafe_chunk",
-                                                            "aten.unsafe_split_with_sizes"};
+bool unifyPieces(Draft& draft) {
+    static constexpr std::array<std::string_view, 6> splits{
+        "aten.split",        "aten.split_with_sizes", "aten.chunk",
+        "aten.unsafe_split", "aten.unsafe_chunk",     "aten.unsafe_split_with_sizes"};
     DraftNode& node = draft.current();
     const ValueId self = draft.input("self");
     if (self == kNone)
@@ -23,8 +22,11 @@ bool unifyPieces(Draft& draft)
         const SymInt length = node.meta().shape[static_cast<std::size_t>(dim)];
         if (!start || *start < 0)
             return false;
-        return draft.become("aten.slice.Tensor", {{"self", ValueRef{self}}, {"dim", SymInt(dim)}, {"start", SymInt(*start)},
-                                                  {"end", SymInt(*start) + length}, {"step", SymInt(1)}});
+        return draft.become("aten.slice.Tensor", {{"self", ValueRef{self}},
+                                                  {"dim", SymInt(dim)},
+                                                  {"start", SymInt(*start)},
+                                                  {"end", SymInt(*start) + length},
+                                                  {"step", SymInt(1)}});
     }
     if (std::find(splits.begin(), splits.end(), node.op()) == splits.end())
         return false;
@@ -32,9 +34,13 @@ bool unifyPieces(Draft& draft)
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
         const auto& [name, meta] = node.outputs[i];
         const SymInt end = start + meta.shape[static_cast<std::size_t>(dim)];
-        node.aliases[i] = draft.insert(
-            "aten.slice.Tensor",
-            {{"self", ValueRef{self}}, {"dim", SymInt(dim)}, {"start", start}, {"end", end}, {"step", SymInt(1)}}, name, meta);
+        node.aliases[i] = draft.insert("aten.slice.Tensor",
+                                       {{"self", ValueRef{self}},
+                                        {"dim", SymInt(dim)},
+                                        {"start", start},
+                                        {"end", end},
+                                        {"step", SymInt(1)}},
+                                       name, meta);
         start = end;
     }
     return true;

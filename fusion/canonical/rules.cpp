@@ -2,8 +2,7 @@
 
 namespace workbench {
 
-const std::vector<CanonicalRule>& canonicalRules()
-{
+const std::vector<CanonicalRule>& canonicalRules() {
     static const std::vector<CanonicalRule> rules{
         {"casts", unifyCasts},
         {"copies", dropCopies},

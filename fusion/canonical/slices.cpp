@@ -8,15 +8,13 @@ namespace workbench {
 namespace {
 
 /// Start or end within a dim of known size: counted from the front, at most the size.
-std::int64_t clamp(std::int64_t at, std::int64_t size)
-{
+std::int64_t clamp(std::int64_t at, std::int64_t size) {
     return std::min(std::max<std::int64_t>(at < 0 ? at + size : at, 0), size);
 }
 
 } // namespace
 
-bool unifySlices(Draft& draft)
-{
+bool unifySlices(Draft& draft) {
     const DraftNode& node = draft.current();
     const ValueId self = draft.input("self");
     if (node.node.op != "aten.slice.Tensor" || self == kNone)
@@ -38,8 +36,9 @@ bool unifySlices(Draft& draft)
         start = SymInt(clamp(start.constant(), size.constant()));
         end = SymInt(clamp(end.constant(), size.constant()));
     }
-    return draft.become("aten.slice.Tensor", {{"self", ValueRef{self}}, {"dim", SymInt(dim)}, {"start", start},
-                                              {"end", end}, {"step", step}});
+    return draft.become(
+        "aten.slice.Tensor",
+        {{"self", ValueRef{self}}, {"dim", SymInt(dim)}, {"start", start}, {"end", end}, {"step", step}});
 }
 
 } // namespace workbench

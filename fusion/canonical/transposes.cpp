@@ -1,13 +1,12 @@
 #include "fusion/canonical/draft.h"
 
-/// t(), permute() of two dims and transpose() are aten.transpose.int with dim0 < dim1, counted from the front; dims of
-/// unsqueeze, squeeze, stack, mean and softmax are counted from the front too.
+/// t(), permute() of two dims and transpose() are aten.transpose.int with dim0 < dim1, counted from the
+/// front; dims of unsqueeze, squeeze, stack, mean and softmax are counted from the front too.
 
 namespace workbench {
 namespace {
 
-bool transpose(Draft& draft, ValueId self, std::int64_t first, std::int64_t second)
-{
+bool transpose(Draft& draft, ValueId self, std::int64_t first, std::int64_t second) {
     if (first == second)
         return draft.alias(self);
     return draft.become("aten.transpose.int", {{"self", ValueRef{self}},
@@ -15,8 +14,7 @@ bool transpose(Draft& draft, ValueId self, std::int64_t first, std::int64_t seco
                                                {"dim1", SymInt(std::max(first, second))}});
 }
 
-bool permute(Draft& draft, ValueId self, std::vector<std::int64_t> dims)
-{
+bool permute(Draft& draft, ValueId self, std::vector<std::int64_t> dims) {
     std::vector<std::int64_t> moved;
     for (std::size_t i = 0; i < dims.size(); ++i)
         if (wrapDim(dims[i], dims.size()) != static_cast<std::int64_t>(i))
@@ -27,8 +25,7 @@ bool permute(Draft& draft, ValueId self, std::vector<std::int64_t> dims)
 }
 
 /// Counts one dim from the front; `extra` for ops that add a dim.
-bool wrap(Draft& draft, std::string_view name, std::size_t rank)
-{
+bool wrap(Draft& draft, std::string_view name, std::size_t rank) {
     for (Argument& argument : draft.current().node.arguments) {
         if (argument.name != name)
             continue;
@@ -43,8 +40,7 @@ bool wrap(Draft& draft, std::string_view name, std::size_t rank)
 
 } // namespace
 
-bool unifyTransposes(Draft& draft)
-{
+bool unifyTransposes(Draft& draft) {
     const DraftNode& node = draft.current();
     const std::string_view op = node.op();
     const ValueId self = draft.input("self");
@@ -60,7 +56,8 @@ bool unifyTransposes(Draft& draft)
     if (op == "aten.t")
         return rank < 2 ? draft.alias(self) : transpose(draft, self, 0, 1);
     if (op == "aten.transpose") {
-        const auto first = integer(argument(node.node, "dim0")), second = integer(argument(node.node, "dim1"));
+        const auto first = integer(argument(node.node, "dim0")),
+                   second = integer(argument(node.node, "dim1"));
         return first && second && transpose(draft, self, wrapDim(*first, rank), wrapDim(*second, rank));
     }
     if (op == "aten.permute") {

@@ -3,29 +3,27 @@
 #include <algorithm>
 #include <array>
 
-/// All ways to give a tensor another shape are aten.reshape with the full shape; one to the same shape is none, and one of
-/// another reads the first one's input. reshape, because a view may not exist once copies are gone.
+/// All ways to give a tensor another shape are aten.reshape with the full shape; one to the same shape is
+/// none, and one of another reads the first one's input. reshape, because a view may not exist once copies
+/// are gone.
 
 namespace workbench {
 namespace {
 
-bool isView(std::string_view op)
-{
+bool isView(std::string_view op) {
     static constexpr std::array<std::string_view, 7> views{
-        "aten.view.default",       "aten._unsafe_view.default", "aten.reshape.default",  "aten.flatten.using_ints",
-        "aten.unflatten.int",      "aten.view_copy.default",    "aten.view_as.default"};
+        "aten.view.default",  "aten._unsafe_view.default", "aten.reshape.default", "aten.flatten.using_ints",
+        "aten.unflatten.int", "aten.view_copy.default",    "aten.view_as.default"};
     return std::find(views.begin(), views.end(), op) != views.end();
 }
 
-bool keepsShape(std::string_view op)
-{
-    return op == "aten.expand" || op == "aten.squeeze" || op == "aten.expand_copy" || op == "aten.squeeze_copy" ||
-           op == "aten.broadcast_to";
+bool keepsShape(std::string_view op) {
+    return op == "aten.expand" || op == "aten.squeeze" || op == "aten.expand_copy" ||
+           op == "aten.squeeze_copy" || op == "aten.broadcast_to";
 }
 
 /// reshape(linear(reshape(x))) that only folds the leading dims and unfolds them again: linear takes any.
-bool unfoldLinear(Draft& draft, ValueId self)
-{
+bool unfoldLinear(Draft& draft, ValueId self) {
     const Node* linear = draft.madeBy(self, "aten.linear");
     const Node* folded = linear ? draft.madeBy(operand(*linear, "input"), "aten.reshape") : nullptr;
     if (!folded)
@@ -46,8 +44,7 @@ bool unfoldLinear(Draft& draft, ValueId self)
 
 } // namespace
 
-bool unifyViews(Draft& draft)
-{
+bool unifyViews(Draft& draft) {
     const DraftNode& node = draft.current();
     ValueId self = draft.input("self");
     if (self == kNone || (!isView(node.node.op) && !keepsShape(node.op())))

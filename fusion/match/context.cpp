@@ -7,22 +7,20 @@
 namespace workbench {
 namespace {
 
-bool isProduct(std::string_view op)
-{
+bool isProduct(std::string_view op) {
     return op == "aten.matmul" || op == "aten.bmm";
 }
 
 /// Ops between the two products of a spelled-out attention that keep the scores' place: value in `self`.
-bool keepsScores(std::string_view op)
-{
-    return op == "aten._to_copy" || op == "aten.expand" || op == "aten.reshape" || op == "aten.add" || op == "aten.mul" ||
-           op == "aten.div" || op == "aten.tanh" || op == "aten.masked_fill" || op == "aten.where" || op == "aten.sub" ||
-           op == "aten.dropout" || op == "aten.cat" || op == "aten.slice";
+bool keepsScores(std::string_view op) {
+    return op == "aten._to_copy" || op == "aten.expand" || op == "aten.reshape" || op == "aten.add" ||
+           op == "aten.mul" || op == "aten.div" || op == "aten.tanh" || op == "aten.masked_fill" ||
+           op == "aten.where" || op == "aten.sub" || op == "aten.dropout" || op == "aten.cat" ||
+           op == "aten.slice";
 }
 
 /// The product that the scores come from; kNone when there is none within a few steps.
-NodeId scoreProduct(const GraphView& view, ValueId value, int steps)
-{
+NodeId scoreProduct(const GraphView& view, ValueId value, int steps) {
     const NodeId node = view.producer(value);
     if (node == kNone || steps == 0)
         return kNone;
@@ -37,8 +35,7 @@ NodeId scoreProduct(const GraphView& view, ValueId value, int steps)
 }
 
 /// The product whose first operand is the probabilities.
-NodeId valueProduct(const GraphView& view, ValueId probabilities)
-{
+NodeId valueProduct(const GraphView& view, ValueId probabilities) {
     for (int steps = 0; steps < 6; ++steps) {
         const NodeId user = view.onlyUser(probabilities);
         if (user == kNone)
@@ -52,8 +49,7 @@ NodeId valueProduct(const GraphView& view, ValueId probabilities)
     return kNone;
 }
 
-std::optional<AttentionPlace> spelledOut(const GraphView& view, NodeId softmax)
-{
+std::optional<AttentionPlace> spelledOut(const GraphView& view, NodeId softmax) {
     const NodeId scores = scoreProduct(view, operand(view.node(softmax), "self"), 10);
     const NodeId values = valueProduct(view, view.result(softmax));
     if (scores == kNone || values == kNone)
@@ -62,8 +58,7 @@ std::optional<AttentionPlace> spelledOut(const GraphView& view, NodeId softmax)
     return AttentionPlace{softmax, product[0], product[1], operands(view.node(values))[1], false};
 }
 
-std::vector<AttentionPlace> findAttentions(const GraphView& view)
-{
+std::vector<AttentionPlace> findAttentions(const GraphView& view) {
     std::vector<AttentionPlace> places;
     for (std::size_t i = 0; i < view.graph().nodes.size(); ++i) {
         const auto id = static_cast<NodeId>(i);
@@ -71,7 +66,8 @@ std::vector<AttentionPlace> findAttentions(const GraphView& view)
         const std::string_view op = view.op(id);
         if (op == "workbench.attention" || op.starts_with("aten.scaled_dot_product_attention") ||
             op.starts_with("aten._scaled_dot_product")) {
-            places.push_back({id, operand(node, "query"), operand(node, "key"), operand(node, "value"), true});
+            places.push_back(
+                {id, operand(node, "query"), operand(node, "key"), operand(node, "value"), true});
         } else if (op == "aten.softmax" || op == "aten._softmax") {
             if (const auto place = spelledOut(view, id))
                 places.push_back(*place);
@@ -80,8 +76,7 @@ std::vector<AttentionPlace> findAttentions(const GraphView& view)
     return places;
 }
 
-std::vector<NodeId> findProjections(const GraphView& view)
-{
+std::vector<NodeId> findProjections(const GraphView& view) {
     std::vector<NodeId> made(view.graph().values.size(), kNone);
     for (std::size_t i = 0; i < view.graph().nodes.size(); ++i) {
         const Node& node = view.graph().nodes[i];
@@ -103,13 +98,12 @@ std::vector<NodeId> findProjections(const GraphView& view)
 
 } // namespace
 
-const Match* MatchContext::norm(ValueId output) const
-{
+const Match* MatchContext::norm(ValueId output) const {
     if (!m_norms) {
         m_norms.emplace();
         for (const NodeId place : normPlaces(*this)) {
             Search search(*this, place);
-            if (matchNorm(search, place) && search.settle())
+            if (matchNorm(search, place) && search.settle() && !search.match().present)
                 m_norms->emplace(search.match().outputs.front(), search.match());
         }
     }
@@ -117,30 +111,26 @@ const Match* MatchContext::norm(ValueId output) const
     return found == m_norms->end() ? nullptr : &found->second;
 }
 
-const std::vector<AttentionPlace>& MatchContext::attentions() const
-{
+const std::vector<AttentionPlace>& MatchContext::attentions() const {
     if (!m_attentions)
         m_attentions = findAttentions(m_view);
     return *m_attentions;
 }
 
-const AttentionPlace* MatchContext::attention(NodeId node) const
-{
+const AttentionPlace* MatchContext::attention(NodeId node) const {
     for (const AttentionPlace& place : attentions())
         if (place.node == node)
             return &place;
     return nullptr;
 }
 
-NodeId MatchContext::projection(ValueId value) const
-{
+NodeId MatchContext::projection(ValueId value) const {
     if (m_projections.empty() && !m_view.graph().values.empty())
         m_projections = findProjections(m_view);
     return m_projections[static_cast<std::size_t>(value)];
 }
 
-std::vector<NodeId> attentionPlaces(const MatchContext& context)
-{
+std::vector<NodeId> attentionPlaces(const MatchContext& context) {
     std::vector<NodeId> places;
     for (const AttentionPlace& place : context.attentions())
         places.push_back(place.node);

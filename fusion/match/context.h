@@ -18,16 +18,17 @@ struct AttentionPlace {
 /// A graph and what several patterns want to know of it; each part is computed when first asked for.
 class MatchContext {
 public:
-    explicit MatchContext(const Graph &graph) : m_view(graph) {}
-    MatchContext(const MatchContext &) = delete;
+    explicit MatchContext(const Graph& graph) : m_view(graph) {}
+    MatchContext(const MatchContext&) = delete;
 
-    const GraphView &view() const { return m_view; }
+    const GraphView& view() const { return m_view; }
     /// The RMS norm whose output the value is; nullptr when there is none.
-    const Match *norm(ValueId output) const;
-    const std::vector<AttentionPlace> &attentions() const;
+    const Match* norm(ValueId output) const;
+    const std::vector<AttentionPlace>& attentions() const;
     /// The attention whose node this is; nullptr when there is none.
-    const AttentionPlace *attention(NodeId node) const;
-    /// The one projection (aten.linear) that the value is computed from, other inputs not counted; kNone for none.
+    const AttentionPlace* attention(NodeId node) const;
+    /// The one projection (aten.linear) that the value is computed from, other inputs not counted; kNone for
+    /// none.
     NodeId projection(ValueId value) const;
     static constexpr NodeId kSeveral = -2; ///< projection(): more than one
 
@@ -40,6 +41,6 @@ private:
 };
 
 /// The usual Pattern::places of what belongs to an attention.
-std::vector<NodeId> attentionPlaces(const MatchContext &context);
+std::vector<NodeId> attentionPlaces(const MatchContext& context);
 
 } // namespace workbench

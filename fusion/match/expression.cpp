@@ -5,21 +5,19 @@
 namespace workbench {
 namespace {
 
-std::string argumentText(const Search& search, NodeId node, std::string_view name)
-{
+std::string argumentText(const Search& search, NodeId node, std::string_view name) {
     const Graph& graph = search.view().graph();
     return std::string(name) + "=" + describe(graph, argument(graph.node(node), name));
 }
 
-bool hold(Search& search, NodeId node, const std::vector<Condition>& conditions)
-{
+bool hold(Search& search, NodeId node, const std::vector<Condition>& conditions) {
     return std::all_of(conditions.begin(), conditions.end(),
                        [&](const Condition& condition) { return condition(search, node); });
 }
 
 /// The tensor operands, when there are `count`.
-bool operandsOf(Search& search, NodeId node, std::size_t count, std::string_view what, std::vector<ValueId>& found)
-{
+bool operandsOf(Search& search, NodeId node, std::size_t count, std::string_view what,
+                std::vector<ValueId>& found) {
     found = operands(search.view().node(node));
     return search.require(found.size() == count, node, what, [&] {
         return search.view().node(node).op + " of " + std::to_string(found.size()) + " tensors";
@@ -28,13 +26,11 @@ bool operandsOf(Search& search, NodeId node, std::size_t count, std::string_view
 
 } // namespace
 
-Expression any()
-{
+Expression any() {
     return [](Search&, ValueId, NodeId) { return true; };
 }
 
-Expression bind(std::string_view capture, Expression inner)
-{
+Expression bind(std::string_view capture, Expression inner) {
     return [capture, inner = std::move(inner)](Search& search, ValueId value, NodeId user) {
         if (!inner(search, value, user))
             return false;
@@ -43,8 +39,7 @@ Expression bind(std::string_view capture, Expression inner)
     };
 }
 
-Expression same(std::string_view capture, std::string_view expected)
-{
+Expression same(std::string_view capture, std::string_view expected) {
     return [capture, expected](Search& search, ValueId value, NodeId user) {
         return search.require(value == search.value(capture), user, expected,
                               [&] { return search.view().describe(value); });
@@ -52,8 +47,7 @@ Expression same(std::string_view capture, std::string_view expected)
 }
 
 Expression op(std::string_view name, std::string_view what, std::vector<Expression> expressions,
-              std::vector<Condition> conditions)
-{
+              std::vector<Condition> conditions) {
     return [=](Search& search, ValueId value, NodeId user) {
         std::vector<ValueId> found;
         if (!search.requireOp(value, name, user, what))
@@ -70,8 +64,7 @@ Expression op(std::string_view name, std::string_view what, std::vector<Expressi
 }
 
 Expression commutative(std::string_view name, std::string_view what, Expression first, Expression second,
-                       std::vector<Condition> conditions)
-{
+                       std::vector<Condition> conditions) {
     return [=](Search& search, ValueId value, NodeId user) {
         std::vector<ValueId> found;
         if (!search.requireOp(value, name, user, what))
@@ -80,7 +73,9 @@ Expression commutative(std::string_view name, std::string_view what, Expression 
         if (!hold(search, node, conditions) || !operandsOf(search, node, 2, what, found))
             return false;
         const Search::Mark mark = search.mark();
-        const auto inOrder = [&](ValueId a, ValueId b) { return first(search, a, node) && second(search, b, node); };
+        const auto inOrder = [&](ValueId a, ValueId b) {
+            return first(search, a, node) && second(search, b, node);
+        };
         if (!inOrder(found[0], found[1]) && !search.restore(mark) && !inOrder(found[1], found[0]))
             return search.restore(mark);
         search.take(node);
@@ -88,8 +83,7 @@ Expression commutative(std::string_view name, std::string_view what, Expression 
     };
 }
 
-Expression anyOf(std::initializer_list<Expression> alternatives)
-{
+Expression anyOf(std::initializer_list<Expression> alternatives) {
     return [alternatives = std::vector(alternatives)](Search& search, ValueId value, NodeId user) {
         const Search::Mark mark = search.mark();
         for (const Expression& alternative : alternatives) {
@@ -101,8 +95,8 @@ Expression anyOf(std::initializer_list<Expression> alternatives)
     };
 }
 
-Expression freeOp(std::string_view name, std::string_view what, Expression operand, std::vector<Condition> conditions)
-{
+Expression freeOp(std::string_view name, std::string_view what, Expression operand,
+                  std::vector<Condition> conditions) {
     return [=](Search& search, ValueId value, NodeId user) {
         std::vector<ValueId> found;
         if (!search.requireOp(value, name, user, what))
@@ -117,8 +111,7 @@ Expression freeOp(std::string_view name, std::string_view what, Expression opera
     };
 }
 
-Expression parameter(std::string_view capture, std::string_view expected)
-{
+Expression parameter(std::string_view capture, std::string_view expected) {
     return [=](Search& search, ValueId value, NodeId user) {
         if (!search.require(search.view().isParameter(value), user, expected,
                             [&] { return search.view().describe(value); }))
@@ -128,47 +121,45 @@ Expression parameter(std::string_view capture, std::string_view expected)
     };
 }
 
-Condition is(std::string_view name, double value)
-{
+Condition is(std::string_view name, double value) {
     return [=](Search& search, NodeId node) {
         const auto given = number(argument(search.view().node(node), name));
         const auto whole = static_cast<std::int64_t>(value);
-        const std::string text = static_cast<double>(whole) == value ? std::to_string(whole) : std::to_string(value);
+        const std::string text =
+            static_cast<double>(whole) == value ? std::to_string(whole) : std::to_string(value);
         return search.require(given == value, node, std::string(name) + "=" + text,
                               [&] { return argumentText(search, node, name); });
     };
 }
 
-Condition constant(std::string_view name, std::string_view fact, std::string_view expected)
-{
+Condition constant(std::string_view name, std::string_view fact, std::string_view expected) {
     return [=](Search& search, NodeId node) {
         const auto given = number(argument(search.view().node(node), name));
-        if (!search.require(given.has_value(), node, expected, [&] { return argumentText(search, node, name); }))
+        if (!search.require(given.has_value(), node, expected,
+                            [&] { return argumentText(search, node, name); }))
             return false;
         search.fact(fact, *given);
         return true;
     };
 }
 
-Condition absent(std::string_view name)
-{
+Condition absent(std::string_view name) {
     return [=](Search& search, NodeId node) {
-        return search.require(isAbsent(argument(search.view().node(node), name)), node, "no " + std::string(name),
+        return search.require(isAbsent(argument(search.view().node(node), name)), node,
+                              "no " + std::string(name), [&] { return argumentText(search, node, name); });
+    };
+}
+
+Condition isTrue(std::string_view name, std::string_view expected) {
+    return [=](Search& search, NodeId node) {
+        const ArgumentValue* given = argument(search.view().node(node), name);
+        const auto* flag = given ? std::get_if<bool>(given) : nullptr;
+        return search.require(flag && *flag, node, expected,
                               [&] { return argumentText(search, node, name); });
     };
 }
 
-Condition isTrue(std::string_view name, std::string_view expected)
-{
-    return [=](Search& search, NodeId node) {
-        const ArgumentValue* given = argument(search.view().node(node), name);
-        const auto* flag = given ? std::get_if<bool>(given) : nullptr;
-        return search.require(flag && *flag, node, expected, [&] { return argumentText(search, node, name); });
-    };
-}
-
-Condition lastDim(std::string_view name, std::string_view expected)
-{
+Condition lastDim(std::string_view name, std::string_view expected) {
     return [=](Search& search, NodeId node) {
         const Node& made = search.view().node(node);
         const auto dims = integers(argument(made, name));
@@ -180,8 +171,7 @@ Condition lastDim(std::string_view name, std::string_view expected)
     };
 }
 
-bool matches(Search& search, NodeId root, const Expression& expression)
-{
+bool matches(Search& search, NodeId root, const Expression& expression) {
     return expression(search, search.view().result(root), root);
 }
 

@@ -9,16 +9,17 @@
 
 /// Building blocks of patterns: what a value must be made of, read from the value down to its operands.
 ///
-///     const Expression mean = op("aten.mean", "the mean of the squares", {square(bind("x"))}, {numbers("dim", ...)});
+///     const Expression mean = op("aten.mean", "the mean of the squares", {square(bind("x"))},
+///     {numbers("dim", ...)});
 ///
 /// Every block asks its conditions through Search::require, so that a pattern that fails says where and why.
 
 namespace workbench {
 
 /// Does `value`, as used by node `user`, match? Takes the nodes that it matched.
-using Expression = std::function<bool(Search &, ValueId value, NodeId user)>;
+using Expression = std::function<bool(Search&, ValueId value, NodeId user)>;
 /// Does the node satisfy a condition on its attributes?
-using Condition = std::function<bool(Search &, NodeId)>;
+using Condition = std::function<bool(Search&, NodeId)>;
 
 /// Any value.
 Expression any();
@@ -26,7 +27,8 @@ Expression any();
 Expression bind(std::string_view capture, Expression inner = any());
 /// The value that was captured before.
 Expression same(std::string_view capture, std::string_view expected);
-/// Made by the op (base name, any overload) with exactly these tensor operands in order. `what` completes "expected ...".
+/// Made by the op (base name, any overload) with exactly these tensor operands in order. `what` completes
+/// "expected ...".
 Expression op(std::string_view name, std::string_view what, std::vector<Expression> operands,
               std::vector<Condition> conditions = {});
 /// The same for two operands that may be swapped.
@@ -51,6 +53,6 @@ Condition isTrue(std::string_view argument, std::string_view expected);
 Condition lastDim(std::string_view argument, std::string_view expected);
 
 /// Matches the value that node `root` makes.
-bool matches(Search &search, NodeId root, const Expression &expression);
+bool matches(Search& search, NodeId root, const Expression& expression);
 
 } // namespace workbench

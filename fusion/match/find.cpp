@@ -6,8 +6,7 @@
 namespace workbench {
 namespace {
 
-std::vector<std::string> parametersOf(const GraphView& view, const Match& match)
-{
+std::vector<std::string> parametersOf(const GraphView& view, const Match& match) {
     std::vector<std::string> names;
     for (const NodeId node : match.nodes)
         for (const ValueId value : operands(view.node(node)))
@@ -19,8 +18,7 @@ std::vector<std::string> parametersOf(const GraphView& view, const Match& match)
     return names;
 }
 
-void fill(Site& site, const GraphView& view, const Match& match)
-{
+void fill(Site& site, const GraphView& view, const Match& match) {
     site.verdict = match.present ? SiteVerdict::present : SiteVerdict::applicable;
     if (!match.present)
         site.nodes = match.nodes;
@@ -32,8 +30,7 @@ void fill(Site& site, const GraphView& view, const Match& match)
 }
 
 /// "qkv@model.layers.0.self_attn", then "...#1", "...#2".
-std::string nextId(std::unordered_map<std::string, int>& count, const Site& site)
-{
+std::string nextId(std::unordered_map<std::string, int>& count, const Site& site) {
     std::string id = site.pattern + "@" + site.module;
     const int earlier = count[id]++;
     return earlier == 0 ? id : id + "#" + std::to_string(earlier);
@@ -41,8 +38,7 @@ std::string nextId(std::unordered_map<std::string, int>& count, const Site& site
 
 } // namespace
 
-std::vector<Found> findSites(const MatchContext& context)
-{
+std::vector<Found> findSites(const MatchContext& context) {
     const GraphView& view = context.view();
     std::vector<Found> all;
     std::unordered_map<std::string, int> count;
@@ -52,8 +48,6 @@ std::vector<Found> findSites(const MatchContext& context)
         for (const NodeId place : places) {
             Search search(context, place);
             const bool matched = pattern.match(search, place) && search.settle();
-            if (!matched && search.furthest() < pattern.tellAfter)
-                continue;
             Found found{&pattern, {}, {}};
             found.site.pattern = pattern.name;
             found.site.module = pattern.module(context, place);

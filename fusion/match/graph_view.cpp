@@ -4,32 +4,29 @@
 
 namespace workbench {
 
-std::string_view baseName(std::string_view op)
-{
+std::string_view baseName(std::string_view op) {
     const std::size_t first = op.find('.');
     const std::size_t second = first == std::string_view::npos ? first : op.find('.', first + 1);
     return op.substr(0, second);
 }
 
-std::optional<double> number(const ArgumentValue* value)
-{
+std::optional<double> number(const ArgumentValue* value) {
     if (!value)
         return std::nullopt;
     if (const auto* real = std::get_if<double>(value))
         return *real;
     if (const auto* whole = std::get_if<SymInt>(value))
-        return whole->isConstant() ? std::optional<double>(static_cast<double>(whole->constant())) : std::nullopt;
+        return whole->isConstant() ? std::optional<double>(static_cast<double>(whole->constant()))
+                                   : std::nullopt;
     return std::nullopt;
 }
 
-std::optional<std::int64_t> integer(const ArgumentValue* value)
-{
+std::optional<std::int64_t> integer(const ArgumentValue* value) {
     const auto* whole = value ? std::get_if<SymInt>(value) : nullptr;
     return whole && whole->isConstant() ? std::optional(whole->constant()) : std::nullopt;
 }
 
-std::optional<std::vector<std::int64_t>> integers(const ArgumentValue* value)
-{
+std::optional<std::vector<std::int64_t>> integers(const ArgumentValue* value) {
     if (const auto single = integer(value))
         return std::vector{*single};
     const auto* list = value ? std::get_if<std::vector<SymInt>>(value) : nullptr;
@@ -44,8 +41,7 @@ std::optional<std::vector<std::int64_t>> integers(const ArgumentValue* value)
     return result;
 }
 
-bool isAbsent(const ArgumentValue* value)
-{
+bool isAbsent(const ArgumentValue* value) {
     if (!value || std::holds_alternative<None>(*value))
         return true;
     if (const auto* flag = std::get_if<bool>(value))
@@ -54,15 +50,13 @@ bool isAbsent(const ArgumentValue* value)
     return list && list->empty();
 }
 
-std::int64_t wrapDim(std::int64_t dim, std::size_t rank)
-{
+std::int64_t wrapDim(std::int64_t dim, std::size_t rank) {
     return dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim;
 }
 
 namespace {
 
-std::string realText(double value)
-{
+std::string realText(double value) {
     char buffer[40];
     return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
@@ -77,12 +71,11 @@ struct Describer {
     std::string operator()(const std::string& value) const { return '"' + value + '"'; }
     std::string operator()(ScalarType value) const { return std::string(name(value)); }
     std::string operator()(const Keyword& value) const { return value.name; }
-    std::string operator()(const ValueRef& value) const
-    {
+    std::string operator()(const ValueRef& value) const {
         return value.id == kNone ? "none" : '%' + graph.value(value.id).name;
     }
-    template <typename T> std::string operator()(const std::vector<T>& list) const
-    {
+    template <typename T>
+    std::string operator()(const std::vector<T>& list) const {
         std::string text = "[";
         for (std::size_t i = 0; i < list.size(); ++i) {
             text += i ? ", " : "";
@@ -94,13 +87,12 @@ struct Describer {
 
 } // namespace
 
-std::string describe(const Graph& graph, const ArgumentValue* value)
-{
+std::string describe(const Graph& graph, const ArgumentValue* value) {
     return value ? std::visit(Describer{graph}, *value) : "none";
 }
 
-GraphView::GraphView(const Graph& graph) : m_graph(graph), m_users(graph), m_inputs(graph.values.size(), kNone)
-{
+GraphView::GraphView(const Graph& graph)
+    : m_graph(graph), m_users(graph), m_inputs(graph.values.size(), kNone) {
     m_ops.reserve(graph.nodes.size());
     for (const Node& node : graph.nodes)
         m_ops.push_back(baseName(node.op));
@@ -108,14 +100,12 @@ GraphView::GraphView(const Graph& graph) : m_graph(graph), m_users(graph), m_inp
         m_inputs[static_cast<std::size_t>(graph.inputs[i].value)] = static_cast<std::int32_t>(i);
 }
 
-std::string_view GraphView::producerOp(ValueId value) const
-{
+std::string_view GraphView::producerOp(ValueId value) const {
     const NodeId made = producer(value);
     return made == kNone ? std::string_view() : op(made);
 }
 
-NodeId GraphView::onlyUser(ValueId value) const
-{
+NodeId GraphView::onlyUser(ValueId value) const {
     const std::vector<Use>& all = uses(value);
     if (all.empty())
         return kNone;
@@ -125,20 +115,17 @@ NodeId GraphView::onlyUser(ValueId value) const
     return all.front().node;
 }
 
-const Input* GraphView::input(ValueId value) const
-{
+const Input* GraphView::input(ValueId value) const {
     const std::int32_t index = m_inputs[static_cast<std::size_t>(value)];
     return index == kNone ? nullptr : &m_graph.inputs[static_cast<std::size_t>(index)];
 }
 
-bool GraphView::isParameter(ValueId value) const
-{
+bool GraphView::isParameter(ValueId value) const {
     const Input* found = input(value);
     return found && found->kind == Input::Kind::parameter;
 }
 
-std::string GraphView::describe(ValueId value) const
-{
+std::string GraphView::describe(ValueId value) const {
     if (const Input* found = input(value)) {
         switch (found->kind) {
         case Input::Kind::user:

@@ -15,23 +15,24 @@ struct Pattern {
     std::string_view formula;     ///< one line of mathematics
     std::string_view sketch;      ///< before and after, some lines
     std::string_view explanation; ///< what it gains, where it is seen, what it refuses
-    /// Nodes where the pattern may be: every one of them gets a verdict or is passed over as too unlike.
-    std::vector<NodeId> (*places)(const MatchContext &context) = nullptr;
+    /// Nodes where the pattern may be: every one of them becomes a site, so only near misses and counted
+    /// places belong here.
+    std::vector<NodeId> (*places)(const MatchContext& context) = nullptr;
     /// All conditions, in order. Never changes the graph.
-    bool (*match)(Search &search, NodeId place) = nullptr;
-    /// Conditions that must have held at a place before a refusal is worth telling; 0 tells every one.
-    int tellAfter = 0;
+    bool (*match)(Search& search, NodeId place) = nullptr;
     /// Path of the module that the site is named after.
-    std::string_view (*module)(const MatchContext &context, NodeId place) = nullptr;
-    /// Adds the nodes that take over; all conditions have been checked. Unused when matches are always `present`.
-    void (*build)(const MatchContext &context, const Match &match, Replacement &replacement) = nullptr;
+    std::string_view (*module)(const MatchContext& context, NodeId place) = nullptr;
+    /// Adds the nodes that take over; all conditions have been checked. Unused when matches are always
+    /// `present`.
+    void (*build)(const MatchContext& context, const Match& match, Replacement& replacement) = nullptr;
 };
 
-/// All patterns, larger ones first: of two sites that share nodes, the one whose pattern comes first is applied.
+/// All patterns, larger ones first: of two sites that share nodes, the one whose pattern comes first is
+/// applied.
 std::span<const Pattern> patterns();
-const Pattern *findPattern(std::string_view name);
+const Pattern* findPattern(std::string_view name);
 
 /// The usual Pattern::module: that of the place itself.
-std::string_view moduleOfPlace(const MatchContext &context, NodeId place);
+std::string_view moduleOfPlace(const MatchContext& context, NodeId place);
 
 } // namespace workbench

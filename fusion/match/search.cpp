@@ -6,53 +6,46 @@
 
 namespace workbench {
 
-ValueId Match::value(std::string_view capture) const
-{
+ValueId Match::value(std::string_view capture) const {
     for (const auto& [name, value] : captures)
         if (name == capture)
             return value;
     return kNone;
 }
 
-const FactValue* Match::fact(std::string_view name) const
-{
+const FactValue* Match::fact(std::string_view name) const {
     for (const auto& [key, value] : facts)
         if (key == name)
             return &value;
     return nullptr;
 }
 
-Search::Search(const MatchContext& context, NodeId root) : m_context(context), m_view(context.view())
-{
+Search::Search(const MatchContext& context, NodeId root) : m_context(context), m_view(context.view()) {
     m_match.root = root;
 }
 
-bool Search::requireOp(ValueId value, std::string_view op, NodeId at, std::string_view expected)
-{
+bool Search::requireOp(ValueId value, std::string_view op, NodeId at, std::string_view expected) {
     const bool holds = value != kNone && m_view.producerOp(value) == op;
     const NodeId where = value != kNone && m_view.producer(value) != kNone ? m_view.producer(value) : at;
-    return require(holds, where, expected, [&] { return value == kNone ? "a number" : m_view.describe(value); });
+    return require(holds, where, expected,
+                   [&] { return value == kNone ? "a number" : m_view.describe(value); });
 }
 
-void Search::fact(std::string_view name, FactValue value)
-{
+void Search::fact(std::string_view name, FactValue value) {
     m_match.facts.emplace_back(name, std::move(value));
 }
 
-void Search::include(const Match& other)
-{
+void Search::include(const Match& other) {
     m_match.nodes.insert(m_match.nodes.end(), other.nodes.begin(), other.nodes.end());
     m_held += static_cast<int>(other.nodes.size());
 }
 
-Search::Mark Search::mark() const
-{
-    return {m_match.nodes.size(),  m_free.size(),          m_match.captures.size(), m_match.roles.size(),
+Search::Mark Search::mark() const {
+    return {m_match.nodes.size(), m_free.size(),          m_match.captures.size(), m_match.roles.size(),
             m_match.facts.size(), m_match.outputs.size(), m_match.derived.size(),  m_held};
 }
 
-bool Search::restore(const Mark& mark)
-{
+bool Search::restore(const Mark& mark) {
     m_match.nodes.resize(mark.nodes);
     m_free.resize(mark.free);
     m_match.captures.resize(mark.captures);
@@ -64,8 +57,7 @@ bool Search::restore(const Mark& mark)
     return false;
 }
 
-bool Search::settle()
-{
+bool Search::settle() {
     auto& nodes = m_match.nodes;
     const auto arrange = [&nodes] {
         std::sort(nodes.begin(), nodes.end());
@@ -81,7 +73,8 @@ bool Search::settle()
                 continue;
             for (const Use& use : m_view.uses(value))
                 if (!require(inside(use), node, "no value inside of the pattern is used elsewhere", [&] {
-                        const std::string user = use.node == kNone ? "the graph's outputs" : m_view.node(use.node).op;
+                        const std::string user =
+                            use.node == kNone ? "the graph's outputs" : m_view.node(use.node).op;
                         return m_view.describe(value) + " is also used by " + user;
                     }))
                     return false;

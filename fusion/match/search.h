@@ -24,28 +24,29 @@ struct Match {
     bool present = false; ///< the graph already has the fused op here
 
     ValueId value(std::string_view capture) const; ///< kNone when not captured
-    const FactValue *fact(std::string_view name) const;
-    template <typename T> T fact(std::string_view name, T otherwise) const
-    {
-        const FactValue *found = fact(name);
+    const FactValue* fact(std::string_view name) const;
+    template <typename T>
+    T fact(std::string_view name, T otherwise) const {
+        const FactValue* found = fact(name);
         return found ? std::get<T>(*found) : otherwise;
     }
 };
 
-/// One attempt to match a pattern on a const graph. Conditions are asked for one by one; the first one that fails after the
-/// most conditions have held is kept as the reason, over all alternatives that were tried.
+/// One attempt to match a pattern on a const graph. Conditions are asked for one by one; the first one that
+/// fails after the most conditions have held is kept as the reason, over all alternatives that were tried.
 class Search {
 public:
-    Search(const MatchContext &context, NodeId root);
+    Search(const MatchContext& context, NodeId root);
 
-    const GraphView &view() const { return m_view; }
-    const MatchContext &context() const { return m_context; }
-    const Match &match() const { return m_match; }
+    const GraphView& view() const { return m_view; }
+    const MatchContext& context() const { return m_context; }
+    const Match& match() const { return m_match; }
     NodeId root() const { return m_match.root; }
 
-    /// A condition: counts when it holds, else becomes the reason (when it is the furthest so far). `found` is called only then.
-    template <typename Found> bool require(bool holds, NodeId node, std::string_view expected, Found found)
-    {
+    /// A condition: counts when it holds, else becomes the reason (when it is the furthest so far). `found`
+    /// is called only then.
+    template <typename Found>
+    bool require(bool holds, NodeId node, std::string_view expected, Found found) {
         if (holds) {
             ++m_held;
             return true;
@@ -70,7 +71,7 @@ public:
     void output(ValueId value) { m_match.outputs.push_back(value); }
     void present() { m_match.present = true; }
     /// Takes over the findings of another match (a norm inside of a larger pattern), but not its outputs.
-    void include(const Match &other);
+    void include(const Match& other);
 
     /// Alternatives: what was captured since the mark is forgotten, the furthest reason is not.
     struct Mark {
@@ -78,17 +79,16 @@ public:
         int held;
     };
     Mark mark() const;
-    bool restore(const Mark &mark); ///< returns false, so that `a || restore(m) || b` reads well
+    bool restore(const Mark& mark); ///< returns false, so that `a || restore(m) || b` reads well
 
     /// The last condition: no value that would vanish is used elsewhere. Sorts the nodes, adds the free ones.
     bool settle();
 
-    int furthest() const { return m_bestHeld; } ///< conditions that held before the one in miss()
-    const NoMatch &miss() const { return m_miss; }
+    const NoMatch& miss() const { return m_miss; }
 
 private:
-    const MatchContext &m_context;
-    const GraphView &m_view;
+    const MatchContext& m_context;
+    const GraphView& m_view;
     Match m_match;
     std::vector<NodeId> m_free;
     int m_held = 0;

@@ -1,5 +1,6 @@
 #include "fusion/match/expression.h"
 #include "fusion/patterns/list.h"
+#include "fusion/patterns/present.h"
 #include "fusion/patterns/rms_norm.h"
 
 /// add-rms-norm:  sum = input + residual;  y = rms_norm(sum)
@@ -8,17 +9,21 @@
 ///                         `--> sum
 ///     becomes   input, residual, weight --> workbench.add_rms_norm --> y, sum
 ///
-/// The sum and the norm mostly belong to different modules: the block adds, the next norm (often of the next layer) reads. The sum
-/// may have any other users. Refused: operands that are spread out or widened, a sum with a factor, and what rms-norm refuses.
+/// The sum and the norm mostly belong to different modules: the block adds, the next norm (often of the next
+/// layer) reads. The sum may have any other users. Refused: operands that are spread out or widened, a sum
+/// with a factor, and what rms-norm refuses.
 
 namespace workbench {
 namespace {
 
-bool matchAddNorm(Search& search, NodeId place)
-{
-    if (!matchNorm(search, place))
-        return false;
+bool matchAddNorm(Search& search, NodeId place) {
+    if (matchPresent(search, place, "norm", {"workbench.add_rms_norm"}))
+        return true;
     const GraphView& view = search.view();
+    if (!search.require(!view.op(place).starts_with("workbench."), place, "the normed value is a sum",
+                        [&] { return view.node(place).op; }) ||
+        !matchNorm(search, place))
+        return false;
     const ValueId sum = search.value("x");
     if (!search.requireOp(sum, "aten.add", place, "the normed value is a sum"))
         return false;
@@ -29,8 +34,9 @@ bool matchAddNorm(Search& search, NodeId place)
                         [&] { return "other=" + describe(view.graph(), argument(node, "other")); }))
         return false;
     for (const ValueId value : {residual, input})
-        if (!search.require(view.meta(value) == view.meta(sum), add, "both operands have the shape and dtype of the sum",
-                            [&] { return view.describe(value) + " in " + std::string(name(view.meta(value).dtype)); }))
+        if (!search.require(
+                view.meta(value) == view.meta(sum), add, "both operands have the shape and dtype of the sum",
+                [&] { return view.describe(value) + " in " + std::string(name(view.meta(value).dtype)); }))
             return false;
     search.take(add);
     search.role("add", add);
@@ -40,9 +46,9 @@ bool matchAddNorm(Search& search, NodeId place)
     return true;
 }
 
-void build(const MatchContext&, const Match& match, Replacement& replacement)
-{
-    std::vector<Argument> arguments{tensor("input", match.value("input")), tensor("residual", match.value("residual"))};
+void build(const MatchContext&, const Match& match, Replacement& replacement) {
+    std::vector<Argument> arguments{tensor("input", match.value("input")),
+                                    tensor("residual", match.value("residual"))};
     for (Argument& argument : normArguments(match))
         arguments.push_back(std::move(argument));
     replacement.add("workbench.add_rms_norm", std::move(arguments), {match.value("y"), match.value("x")});
@@ -50,21 +56,22 @@ void build(const MatchContext&, const Match& match, Replacement& replacement)
 
 } // namespace
 
-Pattern addRmsNorm()
-{
+Pattern addRmsNorm() {
     return {.name = "add-rms-norm",
             .formula = "sum = input + residual;  y = sum * rsqrt(mean(sum^2) + eps) * (offset + weight)",
             .sketch = "input, residual -> + -> rms-norm -> y\n"
                       "                     `-> sum\n"
                       "input, residual, weight -> add_rms_norm -> y, sum",
             .explanation =
-                "The residual sum is normalised while it is in registers instead of being written and read again. The sum and the norm "
-                "may belong to different modules, also to different layers, and the sum may be read by others. Contains rms-norm: "
-                "where this is rejected, the norm alone can still be fused. Refused: operands of another shape or dtype than the "
+                "The residual sum is normalised while it is in registers instead of being written and read "
+                "again. The sum and the norm "
+                "may belong to different modules, also to different layers, and the sum may be read by "
+                "others. Contains rms-norm: "
+                "where this is rejected, the norm alone can still be fused. Refused: operands of another "
+                "shape or dtype than the "
                 "sum, a sum with a factor, a normed value that is no sum, and whatever rms-norm refuses.",
             .places = normPlaces,
             .match = matchAddNorm,
-            .tellAfter = 0,
             .module = moduleOfPlace,
             .build = build};
 }

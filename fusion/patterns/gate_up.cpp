@@ -1,5 +1,6 @@
 #include "fusion/coverage.h"
 #include "fusion/patterns/list.h"
+#include "fusion/patterns/present.h"
 #include "fusion/patterns/projections.h"
 
 #include <algorithm>
@@ -11,15 +12,15 @@
 ///     x --> linear up -------------'
 ///     becomes   x --> linear gate_up --> workbench.act_and_mul --> y
 ///
-/// The place is the activation, whether a module or a function made it. Refused: an activation without a kernel, a gate that is scaled or
-/// clamped on the way, gate and up from one projection or of different inputs, values in between that something else reads.
+/// The place is the activation, whether a module or a function made it. Refused: an activation without a
+/// kernel, a gate that is scaled or clamped on the way, gate and up from one projection or of different
+/// inputs, values in between that something else reads.
 
 namespace workbench {
 namespace {
 
 /// The name that the kernel knows the activation by; empty when there is no kernel for it.
-std::string kernelName(const Node& node)
-{
+std::string kernelName(const Node& node) {
     const std::string_view op = baseName(node.op);
     if (op == "aten.gelu") {
         const ArgumentValue* given = argument(node, "approximate");
@@ -32,37 +33,39 @@ std::string kernelName(const Node& node)
 }
 
 /// The product that the activated value alone goes into; kNone when there is none.
-NodeId productOf(const GraphView& view, NodeId activation)
-{
+NodeId productOf(const GraphView& view, NodeId activation) {
     const NodeId user = view.onlyUser(view.result(activation));
     return user != kNone && view.op(user) == "aten.mul" ? user : kNone;
 }
 
-bool isProjected(const GraphView& view, NodeId activation)
-{
+bool isProjected(const GraphView& view, NodeId activation) {
     const auto inputs = operands(view.node(activation));
     return inputs.size() == 1 && view.producerOp(inputs.front()) == "aten.linear";
 }
 
-/// Activations of a projection whose result is multiplied; of a block that has none, its first activation, to say why.
-std::vector<NodeId> gatePlaces(const MatchContext& context)
-{
+/// Activations of a projection whose result is multiplied; of a block that has none, its first activation, to
+/// say why.
+std::vector<NodeId> gatePlaces(const MatchContext& context) {
     static constexpr std::array<std::string_view, 13> activations{
-        "aten.silu", "aten.gelu",     "aten.relu",      "aten.sigmoid",    "aten.tanh",  "aten.mish",       "aten.elu",
-        "aten.celu", "aten.softplus", "aten.hardswish", "aten.leaky_relu", "aten.relu6", "aten.log_sigmoid"};
+        "aten.silu",       "aten.gelu",  "aten.relu",       "aten.sigmoid",  "aten.tanh",
+        "aten.mish",       "aten.elu",   "aten.celu",       "aten.softplus", "aten.hardswish",
+        "aten.leaky_relu", "aten.relu6", "aten.log_sigmoid"};
     const GraphView& view = context.view();
     std::vector<NodeId> places;
     for (std::size_t i = 0; i < view.graph().nodes.size(); ++i) {
         const auto id = static_cast<NodeId>(i);
-        if (std::find(activations.begin(), activations.end(), view.op(id)) != activations.end() && isProjected(view, id) &&
-            productOf(view, id) != kNone)
+        if (std::find(activations.begin(), activations.end(), view.op(id)) != activations.end() &&
+            isProjected(view, id) && productOf(view, id) != kNone)
+            places.push_back(id);
+        else if (view.op(id) == "workbench.act_and_mul")
             places.push_back(id);
     }
     std::vector<NodeId> missing;
     for (const FeedForwardBlock& block : feedForwardBlocks(view.graph())) {
-        const bool told = std::any_of(block.activations.begin(), block.activations.end(), [&](NodeId activation) {
-            return std::binary_search(places.begin(), places.end(), activation);
-        });
+        const bool told =
+            std::any_of(block.activations.begin(), block.activations.end(), [&](NodeId activation) {
+                return std::binary_search(places.begin(), places.end(), activation);
+            });
         if (!told)
             missing.push_back(block.activations.front());
     }
@@ -70,27 +73,33 @@ std::vector<NodeId> gatePlaces(const MatchContext& context)
     return places;
 }
 
-bool matchGateUp(Search& search, NodeId place)
-{
+bool matchGateUp(Search& search, NodeId place) {
+    if (matchPresent(search, place, "act", {"workbench.act_and_mul"}))
+        return true;
     const GraphView& view = search.view();
     const Node& activation = view.node(place);
     const ValueId gate = operands(activation).front();
     const NodeId product = productOf(view, place);
     if (!search.requireOp(gate, "aten.linear", place, "the activation reads a projection of its own") ||
-        !search.require(product != kNone, place, "the activated value is only multiplied by another projection", [&] {
-            const NodeId user = view.onlyUser(view.result(place));
-            return user == kNone ? std::string("it has several users") : "it goes into " + view.node(user).op;
-        }))
+        !search.require(product != kNone, place,
+                        "the activated value is only multiplied by another projection", [&] {
+                            const NodeId user = view.onlyUser(view.result(place));
+                            return user == kNone ? std::string("it has several users")
+                                                 : "it goes into " + view.node(user).op;
+                        }))
         return false;
     const ValueId self = operand(view.node(product), "self"), activated = view.result(place);
     const ValueId up = self == activated ? operand(view.node(product), "other") : self;
     const std::string kernel = kernelName(activation);
     if (!search.requireOp(up, "aten.linear", product, "the other factor is a projection") ||
-        !search.require(up != gate, product, "gate and up are two projections", [&] { return view.describe(up) + " is both"; }) ||
-        !search.require(!kernel.empty(), place, "an activation with a kernel: silu, gelu, gelu_tanh, relu or sigmoid",
+        !search.require(up != gate, product, "gate and up are two projections",
+                        [&] { return view.describe(up) + " is both"; }) ||
+        !search.require(!kernel.empty(), place,
+                        "an activation with a kernel: silu, gelu, gelu_tanh, relu or sigmoid",
                         [&] { return activation.op; }) ||
-        !search.require(view.meta(up) == view.meta(gate) && view.meta(view.result(product)) == view.meta(gate), product,
-                        "gate, up and their product have one shape and dtype", [&] { return view.describe(up); }) ||
+        !search.require(
+            view.meta(up) == view.meta(gate) && view.meta(view.result(product)) == view.meta(gate), product,
+            "gate, up and their product have one shape and dtype", [&] { return view.describe(up); }) ||
         !matchProjections(search, {{"gate", view.producer(gate)}, {"up", view.producer(up)}}))
         return false;
     search.take(place);
@@ -104,39 +113,40 @@ bool matchGateUp(Search& search, NodeId place)
 }
 
 /// The module that multiplies, or the feed-forward block when nothing does.
-std::string_view blockModule(const MatchContext& context, NodeId place)
-{
+std::string_view blockModule(const MatchContext& context, NodeId place) {
     const Graph& graph = context.view().graph();
-    const NodeId product = productOf(context.view(), place);
+    const NodeId product =
+        context.view().op(place) == "workbench.act_and_mul" ? place : productOf(context.view(), place);
     return product == kNone ? feedForwardModule(graph.modulePath(place)) : graph.modulePath(product);
 }
 
-void build(const MatchContext& context, const Match& match, Replacement& replacement)
-{
+void build(const MatchContext& context, const Match& match, Replacement& replacement) {
     replacement.locateAt(context.view().producer(match.value("y")));
     const ValueId merged = buildMerged(context, match, {"gate", "up"}, "gate_up_proj", replacement);
-    replacement.add("workbench.act_and_mul",
-                    {tensor("gate_up", merged), text("activation", match.fact<std::string>("activation", ""))},
-                    {match.value("y")});
+    replacement.add(
+        "workbench.act_and_mul",
+        {tensor("gate_up", merged), text("activation", match.fact<std::string>("activation", ""))},
+        {match.value("y")});
 }
 
 } // namespace
 
-Pattern gateUp()
-{
+Pattern gateUp() {
     return {.name = "gate-up",
             .formula = "y = act(x Wg^T + bg) * (x Wu^T + bu)",
             .sketch = "x -> linear gate -> act -> * -> y\n"
                       "x -> linear up ----------'\n"
                       "x -> linear gate_up -> act_and_mul -> y",
             .explanation =
-                "The two products of a gated feed-forward block become one, and activation and multiplication one pass over its result. "
-                "The activation may be a module or a function: silu, gelu, gelu with tanh, relu, sigmoid. Refused: another "
-                "activation, a gate that is scaled or clamped first, gate and up from one projection (packed already) or of "
+                "The two products of a gated feed-forward block become one, and activation and "
+                "multiplication one pass over its result. "
+                "The activation may be a module or a function: silu, gelu, gelu with tanh, relu, sigmoid. "
+                "Refused: another "
+                "activation, a gate that is scaled or clamped first, gate and up from one projection (packed "
+                "already) or of "
                 "different inputs, a bias on one only, a value in between that something else reads.",
             .places = gatePlaces,
             .match = matchGateUp,
-            .tellAfter = 0,
             .module = blockModule,
             .build = build};
 }

@@ -4,22 +4,19 @@
 
 namespace workbench {
 
-std::span<const Pattern> patterns()
-{
+std::span<const Pattern> patterns() {
     static const std::array all{attention(), qkNormRope(), addRmsNorm(), qkv(), gateUp(), rope(), rmsNorm()};
     return all;
 }
 
-const Pattern* findPattern(std::string_view name)
-{
+const Pattern* findPattern(std::string_view name) {
     for (const Pattern& pattern : patterns())
         if (pattern.name == name)
             return &pattern;
     return nullptr;
 }
 
-std::string_view moduleOfPlace(const MatchContext& context, NodeId place)
-{
+std::string_view moduleOfPlace(const MatchContext& context, NodeId place) {
     return context.view().graph().modulePath(place);
 }
 

@@ -8,13 +8,13 @@
 namespace workbench {
 namespace {
 
-/// An integer tensor whose elements are an affine function of their own indices: sum of factor[axis] * index[axis], plus offset.
+/// An integer tensor whose elements are an affine function of their own indices: sum of factor[axis] *
+/// index[axis], plus offset.
 struct Affine {
     std::vector<std::int64_t> factors; ///< one per axis
     std::int64_t offset = 0;
 
-    bool isConstant() const
-    {
+    bool isConstant() const {
         return std::all_of(factors.begin(), factors.end(), [](std::int64_t factor) { return factor == 0; });
     }
 };
@@ -34,18 +34,17 @@ struct Choice {
 using Known = std::variant<std::monostate, Affine, Predicate, Choice>;
 
 /// Aligns axes at the right, as broadcasting does.
-Affine broadcast(const Affine& value, std::size_t rank)
-{
+Affine broadcast(const Affine& value, std::size_t rank) {
     Affine result;
     result.factors.assign(rank, 0);
-    std::copy(value.factors.begin(), value.factors.end(), result.factors.end() - static_cast<std::ptrdiff_t>(value.factors.size()));
+    std::copy(value.factors.begin(), value.factors.end(),
+              result.factors.end() - static_cast<std::ptrdiff_t>(value.factors.size()));
     result.offset = value.offset;
     return result;
 }
 
 /// a + sign * b.
-Affine combine(const Affine& a, const Affine& b, std::int64_t sign, std::size_t rank)
-{
+Affine combine(const Affine& a, const Affine& b, std::int64_t sign, std::size_t rank) {
     Affine result = broadcast(a, rank);
     const Affine other = broadcast(b, rank);
     for (std::size_t i = 0; i < rank; ++i)
@@ -54,14 +53,12 @@ Affine combine(const Affine& a, const Affine& b, std::int64_t sign, std::size_t 
     return result;
 }
 
-Affine shifted(Affine value, std::int64_t by)
-{
+Affine shifted(Affine value, std::int64_t by) {
     value.offset += by;
     return value;
 }
 
-Affine negative(const Affine& value)
-{
+Affine negative(const Affine& value) {
     Affine result = value;
     for (std::int64_t& factor : result.factors)
         factor = -factor;
@@ -74,8 +71,7 @@ class Interpreter {
 public:
     explicit Interpreter(const GraphView& view) : m_view(view) {}
 
-    const Known& of(ValueId value)
-    {
+    const Known& of(ValueId value) {
         if (const auto known = m_known.find(value); known != m_known.end())
             return known->second;
         const NodeId node = m_view.producer(value);
@@ -88,17 +84,19 @@ public:
 private:
     std::size_t rank(NodeId node) const { return m_view.meta(m_view.result(node)).shape.size(); }
     const Affine* affine(ValueId value) { return value == kNone ? nullptr : std::get_if<Affine>(&of(value)); }
-    const Predicate* predicate(ValueId value) { return value == kNone ? nullptr : std::get_if<Predicate>(&of(value)); }
+    const Predicate* predicate(ValueId value) {
+        return value == kNone ? nullptr : std::get_if<Predicate>(&of(value));
+    }
 
-    Known compute(NodeId id)
-    {
+    Known compute(NodeId id) {
         const Node& node = m_view.node(id);
         std::string_view op = m_view.op(id);
         if (!op.starts_with("aten."))
             return {};
         op.remove_prefix(5);
-        for (const auto part : {&Interpreter::indices, &Interpreter::shapes, &Interpreter::arithmetic, &Interpreter::comparisons,
-                                &Interpreter::logic, &Interpreter::constants, &Interpreter::choices}) {
+        for (const auto part : {&Interpreter::indices, &Interpreter::shapes, &Interpreter::arithmetic,
+                                &Interpreter::comparisons, &Interpreter::logic, &Interpreter::constants,
+                                &Interpreter::choices}) {
             Known result = (this->*part)(id, node, op);
             if (!std::holds_alternative<std::monostate>(result))
                 return flattened(std::move(result), id);
@@ -107,8 +105,7 @@ private:
     }
 
     /// An axis of size one has index 0 only.
-    Known flattened(Known known, NodeId id)
-    {
+    Known flattened(Known known, NodeId id) {
         if (auto* value = std::get_if<Affine>(&known)) {
             const SymShape& shape = m_view.meta(m_view.result(id)).shape;
             for (std::size_t i = 0; i < shape.size() && i < value->factors.size(); ++i)
@@ -118,10 +115,10 @@ private:
         return known;
     }
 
-    Known indices(NodeId id, const Node& node, std::string_view op)
-    {
+    Known indices(NodeId id, const Node& node, std::string_view op) {
         if (op == "arange")
-            return isAbsent(argument(node, "start")) && isAbsent(argument(node, "step")) && m_view.meta(m_view.result(id)).dtype == ScalarType::i64
+            return isAbsent(argument(node, "start")) && isAbsent(argument(node, "step")) &&
+                           m_view.meta(m_view.result(id)).dtype == ScalarType::i64
                        ? Known(Affine{{1}, 0})
                        : Known();
         if (op == "index")
@@ -129,24 +126,27 @@ private:
         if (op == "diff") {
             // The difference of neighbours is the factor, if the value before the first one fits.
             const Affine *value = affine(operand(node, "self")), *before = affine(operand(node, "prepend"));
-            if (!value || !before || value->factors.empty() || !isAbsent(argument(node, "append")) || number(argument(node, "n")).value_or(1) != 1)
+            if (!value || !before || value->factors.empty() || !isAbsent(argument(node, "append")) ||
+                number(argument(node, "n")).value_or(1) != 1)
                 return {};
             const std::int64_t step = value->factors.back();
             Affine rest = *value;
             rest.factors.back() = 0;
             const Affine gap = combine(rest, *before, -1, value->factors.size());
-            return gap.isConstant() && gap.offset == step ? Known(Affine{std::vector<std::int64_t>(value->factors.size(), 0), step}) : Known();
+            return gap.isConstant() && gap.offset == step
+                       ? Known(Affine{std::vector<std::int64_t>(value->factors.size(), 0), step})
+                       : Known();
         }
         if (op == "cumsum") {
             const Predicate* flags = predicate(operand(node, "self"));
-            return flags && isNever(*flags) ? Known(Affine{std::vector<std::int64_t>(rank(id), 0), 0}) : Known();
+            return flags && isNever(*flags) ? Known(Affine{std::vector<std::int64_t>(rank(id), 0), 0})
+                                            : Known();
         }
         return {};
     }
 
     /// Advanced indexing of every axis by affine tensors.
-    Known indexed(NodeId id, const Node& node)
-    {
+    Known indexed(NodeId id, const Node& node) {
         const Affine* self = affine(operand(node, "self"));
         const ArgumentValue* given = argument(node, "indices");
         const auto* list = given ? std::get_if<std::vector<ValueRef>>(given) : nullptr;
@@ -166,8 +166,7 @@ private:
         return result;
     }
 
-    Known shapes(NodeId id, const Node& node, std::string_view op)
-    {
+    Known shapes(NodeId id, const Node& node, std::string_view op) {
         const ValueId self = operand(node, "self");
         if (self == kNone)
             return {};
@@ -181,24 +180,31 @@ private:
         if (op == "expand" || op == "_to_copy") {
             if (op == "_to_copy" && isFloatingPoint(m_view.meta(m_view.result(id)).dtype)) {
                 const Predicate* flags = predicate(self);
-                return flags ? Known(Choice{*flags, 1, 0}) : std::holds_alternative<Choice>(of(self)) ? of(self) : Known();
+                return flags                                      ? Known(Choice{*flags, 1, 0})
+                       : std::holds_alternative<Choice>(of(self)) ? of(self)
+                                                                  : Known();
             }
-            const bool keeps = (m_view.meta(self).dtype == ScalarType::boolean) == (m_view.meta(m_view.result(id)).dtype == ScalarType::boolean);
-            return keeps ? mapAffine(of(self), [&](const Affine& value) { return broadcast(value, rank(id)); }) : Known();
+            const bool keeps = (m_view.meta(self).dtype == ScalarType::boolean) ==
+                               (m_view.meta(m_view.result(id)).dtype == ScalarType::boolean);
+            return keeps
+                       ? mapAffine(of(self), [&](const Affine& value) { return broadcast(value, rank(id)); })
+                       : Known();
         }
         if (op == "slice" && integer(argument(node, "step")) == 1 && integer(argument(node, "start"))) {
-            const auto dim = static_cast<std::size_t>(wrapDim(integer(argument(node, "dim")).value_or(0), rank(id)));
+            const auto dim =
+                static_cast<std::size_t>(wrapDim(integer(argument(node, "dim")).value_or(0), rank(id)));
             const std::int64_t start = *integer(argument(node, "start"));
             if (start < 0)
                 return {};
-            return mapAffine(of(self), [&](Affine value) { return shifted(value, value.factors[dim] * start); });
+            return mapAffine(of(self),
+                             [&](Affine value) { return shifted(value, value.factors[dim] * start); });
         }
         return {};
     }
 
     /// Applies a change of indices to every affine function inside.
-    template <typename Map> Known mapAffine(const Known& known, Map map)
-    {
+    template <typename Map>
+    Known mapAffine(const Known& known, Map map) {
         const auto onPredicate = [&](Predicate predicate) {
             for (Affine& condition : predicate.conditions)
                 condition = map(condition);
@@ -213,8 +219,7 @@ private:
         return {};
     }
 
-    Known arithmetic(NodeId id, const Node& node, std::string_view op)
-    {
+    Known arithmetic(NodeId id, const Node& node, std::string_view op) {
         if (op != "add" && op != "sub" && op != "mul" && op != "rsub")
             return {};
         if (argument(node, "alpha") && number(argument(node, "alpha")) != 1.0)
@@ -233,13 +238,14 @@ private:
         if (!choice || !constant)
             return {};
         const auto change = [&](double value) {
-            return op == "mul" ? value * *constant : op == "rsub" ? *constant - value : value + static_cast<double>(sign) * *constant;
+            return op == "mul"    ? value * *constant
+                   : op == "rsub" ? *constant - value
+                                  : value + static_cast<double>(sign) * *constant;
         };
         return Choice{choice->where, change(choice->yes), change(choice->no)};
     }
 
-    Known comparisons(NodeId id, const Node& node, std::string_view op)
-    {
+    Known comparisons(NodeId id, const Node& node, std::string_view op) {
         const Affine* a = affine(operand(node, "self"));
         if (!a || (op != "le" && op != "lt" && op != "ge" && op != "gt" && op != "eq" && op != "ne"))
             return {};
@@ -256,16 +262,18 @@ private:
     }
 
     /// True for no element: one condition is a negative constant, or (negated) all are constants that hold.
-    static bool isNever(const Predicate& flags)
-    {
-        const auto fails = [](const Affine& condition) { return condition.isConstant() && condition.offset < 0; };
-        const auto holds = [](const Affine& condition) { return condition.isConstant() && condition.offset >= 0; };
+    static bool isNever(const Predicate& flags) {
+        const auto fails = [](const Affine& condition) {
+            return condition.isConstant() && condition.offset < 0;
+        };
+        const auto holds = [](const Affine& condition) {
+            return condition.isConstant() && condition.offset >= 0;
+        };
         return flags.negated ? std::all_of(flags.conditions.begin(), flags.conditions.end(), holds)
                              : std::any_of(flags.conditions.begin(), flags.conditions.end(), fails);
     }
 
-    Known logic(NodeId id, const Node& node, std::string_view op)
-    {
+    Known logic(NodeId id, const Node& node, std::string_view op) {
         const Predicate* a = predicate(operand(node, "self"));
         if (!a)
             return {};
@@ -293,18 +301,18 @@ private:
     }
 
     /// p and true, where true is written as the negation of what never holds.
-    Known alwaysAnd(NodeId id, const Predicate* a, const Predicate* b, bool both)
-    {
+    Known alwaysAnd(NodeId id, const Predicate* a, const Predicate* b, bool both) {
         if (!a || !b || !both)
             return {};
-        const auto always = [](const Predicate& flags) { return isNever(Predicate{flags.conditions, !flags.negated}); };
+        const auto always = [](const Predicate& flags) {
+            return isNever(Predicate{flags.conditions, !flags.negated});
+        };
         if (always(*a))
             return Predicate{joined(id, Predicate{}, *b), b->negated};
         return always(*b) ? Known(Predicate{joined(id, *a, Predicate{}), a->negated}) : Known();
     }
 
-    std::vector<Affine> joined(NodeId id, const Predicate& a, const Predicate& b)
-    {
+    std::vector<Affine> joined(NodeId id, const Predicate& a, const Predicate& b) {
         std::vector<Affine> conditions;
         for (const Predicate* part : {&a, &b})
             for (const Affine& condition : part->conditions)
@@ -312,8 +320,7 @@ private:
         return conditions;
     }
 
-    Known constants(NodeId id, const Node& node, std::string_view op)
-    {
+    Known constants(NodeId id, const Node& node, std::string_view op) {
         const bool boolean = m_view.meta(m_view.result(id)).dtype == ScalarType::boolean;
         std::optional<double> value;
         if (op == "ones" || op == "new_ones" || op == "ones_like")
@@ -331,8 +338,7 @@ private:
         return Choice{Predicate{}, *value, *value};
     }
 
-    static std::optional<double> fillValue(const Node& node)
-    {
+    static std::optional<double> fillValue(const Node& node) {
         for (const std::string_view name : {"fill_value", "s"}) {
             const ArgumentValue* given = argument(node, name);
             if (const auto* flag = given ? std::get_if<bool>(given) : nullptr)
@@ -344,8 +350,7 @@ private:
     }
 
     /// The one number that all elements are.
-    std::optional<double> uniform(const Node& node, std::string_view name)
-    {
+    std::optional<double> uniform(const Node& node, std::string_view name) {
         if (const auto value = number(argument(node, name)))
             return value;
         const ValueId id = operand(node, name);
@@ -353,8 +358,7 @@ private:
         return choice && choice->yes == choice->no ? std::optional(choice->yes) : std::nullopt;
     }
 
-    Known choices(NodeId id, const Node& node, std::string_view op)
-    {
+    Known choices(NodeId id, const Node& node, std::string_view op) {
         if (op == "where") {
             const Predicate* where = predicate(operand(node, "condition"));
             const auto yes = uniform(node, "self"), no = uniform(node, "other");
@@ -367,7 +371,8 @@ private:
         }
         if ((op == "triu" || op == "tril") && rank(id) >= 2) {
             const auto kept = uniform(node, "self");
-            const std::int64_t diagonal = integer(argument(node, "diagonal")).value_or(0), sign = op == "tril" ? 1 : -1;
+            const std::int64_t diagonal = integer(argument(node, "diagonal")).value_or(0),
+                               sign = op == "tril" ? 1 : -1;
             Affine band{std::vector<std::int64_t>(rank(id), 0), sign * diagonal};
             band.factors[rank(id) - 2] = sign;
             band.factors[rank(id) - 1] = -sign;
@@ -383,8 +388,7 @@ private:
 /// Scores below this vanish in any softmax: a mask of f16 at its least value, -65504, is the mildest in use.
 constexpr double kMasked = -1e4;
 
-std::optional<ProvenMask> kindOf(const Predicate& seen)
-{
+std::optional<ProvenMask> kindOf(const Predicate& seen) {
     if (seen.negated)
         return std::nullopt;
     bool causal = false;
@@ -396,7 +400,9 @@ std::optional<ProvenMask> kindOf(const Predicate& seen)
             continue;
         }
         const std::size_t rank = condition.factors.size();
-        const bool aboutPair = rank >= 2 && std::all_of(condition.factors.begin(), condition.factors.end() - 2, [](std::int64_t f) { return f == 0; });
+        const bool aboutPair =
+            rank >= 2 && std::all_of(condition.factors.begin(), condition.factors.end() - 2,
+                                     [](std::int64_t f) { return f == 0; });
         if (!aboutPair)
             return std::nullopt;
         const std::int64_t row = condition.factors[rank - 2], column = condition.factors[rank - 1];
@@ -415,8 +421,7 @@ std::optional<ProvenMask> kindOf(const Predicate& seen)
 
 } // namespace
 
-std::optional<ProvenMask> proveMask(const GraphView& view, ValueId mask, bool inverted)
-{
+std::optional<ProvenMask> proveMask(const GraphView& view, ValueId mask, bool inverted) {
     Interpreter interpreter(view);
     const Known& known = interpreter.of(mask);
     if (const auto* seen = std::get_if<Predicate>(&known))

@@ -3,61 +3,68 @@
 namespace workbench {
 namespace {
 
-std::string shapeText(const TensorMeta& meta)
-{
+std::string shapeText(const TensorMeta& meta) {
     std::string text = std::string(name(meta.dtype)) + "[";
     for (std::size_t i = 0; i < meta.shape.size(); ++i)
         text += (i ? ", " : "") + meta.shape[i].text();
     return text + "]";
 }
 
-bool matchWeight(Search& search, NodeId node, ValueId weight, const TensorMeta& first)
-{
+bool matchWeight(Search& search, NodeId node, ValueId weight, const TensorMeta& first) {
     const GraphView& view = search.view();
     const TensorMeta& meta = view.meta(weight);
-    return search.require(view.isParameter(weight), node, "the weights are parameters", [&] { return view.describe(weight); }) &&
+    return search.require(view.isParameter(weight), node, "the weights are parameters",
+                          [&] { return view.describe(weight); }) &&
            search.require(view.uses(weight).size() == 1, node, "each weight is used once",
-                          [&] { return view.describe(weight) + " is used " + std::to_string(view.uses(weight).size()) + " times"; }) &&
+                          [&] {
+                              return view.describe(weight) + " is used " +
+                                     std::to_string(view.uses(weight).size()) + " times";
+                          }) &&
            search.require(meta.shape.size() == 2 && meta.shape[0].isConstant() && meta.dtype == first.dtype &&
                               meta.shape[1] == first.shape[1],
                           node, "the weights have one dtype and one input width",
                           [&] { return view.describe(weight) + " " + shapeText(meta); });
 }
 
-bool matchBias(Search& search, NodeId node, ValueId bias, ValueId first)
-{
+bool matchBias(Search& search, NodeId node, ValueId bias, ValueId first) {
     const GraphView& view = search.view();
     if (!search.require((bias == kNone) == (first == kNone), node, "all projections have a bias, or none",
                         [&] { return bias == kNone ? "no bias here" : "a bias only here"; }))
         return false;
     return bias == kNone ||
-           (search.require(view.isParameter(bias), node, "the biases are parameters", [&] { return view.describe(bias); }) &&
+           (search.require(view.isParameter(bias), node, "the biases are parameters",
+                           [&] { return view.describe(bias); }) &&
             search.require(view.uses(bias).size() == 1, node, "each bias is used once",
-                           [&] { return view.describe(bias) + " is used " + std::to_string(view.uses(bias).size()) + " times"; }) &&
-            search.require(view.meta(bias).dtype == view.meta(first).dtype && view.meta(bias).shape.size() == 1, node,
-                           "the biases have one dtype", [&] { return shapeText(view.meta(bias)); }));
+                           [&] {
+                               return view.describe(bias) + " is used " +
+                                      std::to_string(view.uses(bias).size()) + " times";
+                           }) &&
+            search.require(view.meta(bias).dtype == view.meta(first).dtype &&
+                               view.meta(bias).shape.size() == 1,
+                           node, "the biases have one dtype", [&] { return shapeText(view.meta(bias)); }));
 }
 
 /// "model.layers.0.self_attn.q_proj.weight" -> "model.layers.0.self_attn.qkv_proj.weight".
-std::string mergedName(std::string_view source, std::string_view module, std::string_view kind)
-{
-    std::string_view parent = source.substr(0, source.rfind('.') == std::string_view::npos ? 0 : source.rfind('.'));
+std::string mergedName(std::string_view source, std::string_view module, std::string_view kind) {
+    std::string_view parent =
+        source.substr(0, source.rfind('.') == std::string_view::npos ? 0 : source.rfind('.'));
     parent = parent.substr(0, parent.rfind('.') == std::string_view::npos ? 0 : parent.rfind('.'));
     return std::string(parent) + (parent.empty() ? "" : ".") + std::string(module) + "." + std::string(kind);
 }
 
 } // namespace
 
-bool matchProjections(Search& search, const std::vector<Projection>& projections)
-{
+bool matchProjections(Search& search, const std::vector<Projection>& projections) {
     const GraphView& view = search.view();
     const Node& first = view.node(projections.front().node);
-    const ValueId input = operand(first, "input"), firstWeight = operand(first, "weight"), firstBias = operand(first, "bias");
+    const ValueId input = operand(first, "input"), firstWeight = operand(first, "weight"),
+                  firstBias = operand(first, "bias");
     DerivedParameter weights, biases;
     std::vector<std::int64_t> sizes;
     for (const Projection& projection : projections) {
         const Node& node = view.node(projection.node);
-        const ValueId read = operand(node, "input"), weight = operand(node, "weight"), bias = operand(node, "bias");
+        const ValueId read = operand(node, "input"), weight = operand(node, "weight"),
+                      bias = operand(node, "bias");
         if (!search.require(read == input, projection.node, "all projections read " + view.describe(input),
                             [&] { return view.describe(read); }) ||
             !matchWeight(search, projection.node, weight, view.meta(firstWeight)) ||
@@ -79,9 +86,9 @@ bool matchProjections(Search& search, const std::vector<Projection>& projections
     return true;
 }
 
-ValueId buildMerged(const MatchContext& context, const Match& match, const std::vector<std::string_view>& roles,
-                    std::string_view name, Replacement& replacement)
-{
+ValueId buildMerged(const MatchContext& context, const Match& match,
+                    const std::vector<std::string_view>& roles, std::string_view name,
+                    Replacement& replacement) {
     const GraphView& view = context.view();
     const Node& first = view.node(view.producer(match.value(roles.front())));
     SymInt width(0);
@@ -99,7 +106,8 @@ ValueId buildMerged(const MatchContext& context, const Match& match, const std::
         arguments.push_back(tensor("bias", merged(1, bias, "bias")));
     TensorMeta meta = view.meta(match.value(roles.front()));
     meta.shape.back() = width;
-    const ValueId output = replacement.fresh(view.graph().value(match.value(roles.front())).name + "_merged", std::move(meta));
+    const ValueId output =
+        replacement.fresh(view.graph().value(match.value(roles.front())).name + "_merged", std::move(meta));
     replacement.add("aten.linear.default", std::move(arguments), {output});
     return output;
 }

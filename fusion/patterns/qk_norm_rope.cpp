@@ -8,22 +8,24 @@
 ///     x [B, T, H, D] --> transpose --> rms-norm over D --> rope --> attention    (Gemma 3)
 ///     becomes   query, key, weights, cos, sin --> workbench.qk_norm_rope --> query', key'
 ///
-/// Refused: a norm over more than one head (OLMo 2), norms that differ in epsilon, offset or cast order, and what rms-norm and rope refuse.
+/// Refused: a norm over more than one head (OLMo 2), norms that differ in epsilon, offset or cast order, and
+/// what rms-norm and rope refuse.
 
 namespace workbench {
 namespace {
 
 struct Side {
-    const char *rotated; ///< capture of what the rotation reads
-    const char *input;   ///< capture of what the norm reads, before any transpose
-    const char *weight;
-    const char *expected;
+    const char* rotated; ///< capture of what the rotation reads
+    const char* input;   ///< capture of what the norm reads, before any transpose
+    const char* weight;
+    const char* expected;
 };
-constexpr Side kQuery{"query", "query_input", "query_weight", "the query is RMS-normalised per head before its rotation"};
-constexpr Side kKey{"key", "key_input", "key_weight", "the key is RMS-normalised per head before its rotation"};
+constexpr Side kQuery{"query", "query_input", "query_weight",
+                      "the query is RMS-normalised per head before its rotation"};
+constexpr Side kKey{"key", "key_input", "key_weight",
+                    "the key is RMS-normalised per head before its rotation"};
 
-bool isHeadTranspose(const GraphView& view, ValueId value)
-{
+bool isHeadTranspose(const GraphView& view, ValueId value) {
     if (view.producerOp(value) != "aten.transpose" || view.meta(value).shape.size() != 4)
         return false;
     const Node& node = view.node(view.producer(value));
@@ -31,8 +33,7 @@ bool isHeadTranspose(const GraphView& view, ValueId value)
 }
 
 /// The norm before or after the transpose; captures what comes before both.
-const Match* matchNorms(Search& search, NodeId place, const Side& side)
-{
+const Match* matchNorms(Search& search, NodeId place, const Side& side) {
     const GraphView& view = search.view();
     const ValueId rotated = search.value(side.rotated);
     const bool transposedLast = isHeadTranspose(view, rotated);
@@ -46,7 +47,8 @@ const Match* matchNorms(Search& search, NodeId place, const Side& side)
     if (transposedLast) {
         search.take(view.producer(rotated));
     } else {
-        if (!search.require(isHeadTranspose(view, x), at, "the normed value is [batch, tokens, heads, width], transposed",
+        if (!search.require(isHeadTranspose(view, x), at,
+                            "the normed value is [batch, tokens, heads, width], transposed",
                             [&] { return view.describe(x); }))
             return nullptr;
         search.takeIfFree(view.producer(x));
@@ -58,8 +60,9 @@ const Match* matchNorms(Search& search, NodeId place, const Side& side)
     return norm;
 }
 
-bool matchQkNormRope(Search& search, NodeId place)
-{
+bool matchQkNormRope(Search& search, NodeId place) {
+    if (matchPresentRotation(search, place, {"workbench.qk_norm_rope"}))
+        return true;
     if (!matchRotations(search, place))
         return false;
     const GraphView& view = search.view();
@@ -68,28 +71,30 @@ bool matchQkNormRope(Search& search, NodeId place)
     if (!key)
         return false;
     for (const std::string_view name : {"eps", "weight_offset", "cast"}) {
-        if (!search.require(*query->fact(name) == *key->fact(name), key->root, "both norms have the same eps, weight_offset and cast",
+        if (!search.require(*query->fact(name) == *key->fact(name), key->root,
+                            "both norms have the same eps, weight_offset and cast",
                             [&] { return "another " + std::string(name); }))
             return false;
         search.fact(name, *query->fact(name));
     }
     search.role("norm", query->root);
     search.role("norm", key->root);
-    return search.require(view.meta(search.value("query_out")).dtype == view.meta(search.value("query")).dtype, place,
-                          "the rotation computes in the norm's dtype",
+    return search.require(view.meta(search.value("query_out")).dtype ==
+                              view.meta(search.value("query")).dtype,
+                          place, "the rotation computes in the norm's dtype",
                           [&] { return std::string(name(view.meta(search.value("query_out")).dtype)); });
 }
 
-void build(const MatchContext& context, const Match& match, Replacement& replacement)
-{
+void build(const MatchContext& context, const Match& match, Replacement& replacement) {
     const auto weight = [&](const Side& side) {
         const ValueId value = match.value(side.weight);
         return value == kNone ? noTensor(side.weight) : tensor(side.weight, value);
     };
     const auto [cos, sin] = tables(match, context.view().meta(match.value("query_out")).dtype, replacement);
     replacement.add("workbench.qk_norm_rope",
-                    {tensor("query", match.value(kQuery.input)), tensor("key", match.value(kKey.input)), weight(kQuery),
-                     weight(kKey), tensor("cos", cos), tensor("sin", sin), real("eps", match.fact<double>("eps", 0)),
+                    {tensor("query", match.value(kQuery.input)), tensor("key", match.value(kKey.input)),
+                     weight(kQuery), weight(kKey), tensor("cos", cos), tensor("sin", sin),
+                     real("eps", match.fact<double>("eps", 0)),
                      real("weight_offset", match.fact<double>("weight_offset", 0)),
                      text("cast", match.fact<std::string>("cast", "before_weight")),
                      text("style", match.fact<std::string>("style", "half"))},
@@ -98,19 +103,19 @@ void build(const MatchContext& context, const Match& match, Replacement& replace
 
 } // namespace
 
-Pattern qkNormRope()
-{
+Pattern qkNormRope() {
     return {.name = "qk-norm-rope",
             .formula = "out = rope(rms_norm(x)), for each head of query and key",
             .sketch = "x -> rms-norm per head -> transpose -> rope -> attention      (twice: query and key)\n"
                       "query, key, weights, cos, sin -> qk_norm_rope -> query', key'",
-            .explanation =
-                "Query and key are normalised head by head, turned into the attention's layout and rotated in one pass. Seen in Qwen 3 "
-                "and Gemma 3. Contains rope and the two rms-norms: where this is rejected, they can still be fused. Refused: norms "
-                "over the full width (OLMo 2), norms that differ in epsilon, offset or cast order, and whatever rope and rms-norm refuse.",
+            .explanation = "Query and key are normalised head by head, turned into the attention's layout "
+                           "and rotated in one pass. Seen in Qwen 3 "
+                           "and Gemma 3. Contains rope and the two rms-norms: where this is rejected, they "
+                           "can still be fused. Refused: norms "
+                           "over the full width (OLMo 2), norms that differ in epsilon, offset or cast "
+                           "order, and whatever rope and rms-norm refuse.",
             .places = attentionPlaces,
             .match = matchQkNormRope,
-            .tellAfter = 0,
             .module = moduleOfPlace,
             .build = build};
 }

@@ -8,24 +8,24 @@
 ///     x --> linear v --> ... --> attention (value)
 ///     becomes   x --> linear qkv --> split --> q, k, v
 ///
-/// Who is q, k and v is proven by dataflow: each operand of the attention is computed from exactly one projection, through any views,
-/// norms and rotations. Widths decide nothing, so a query narrower than the key is right too. Refused: projections of different inputs,
-/// one projection for two roles (packed already), weights that are computed or used elsewhere, a bias on some only.
+/// Who is q, k and v is proven by dataflow: each operand of the attention is computed from exactly one
+/// projection, through any views, norms and rotations. Widths decide nothing, so a query narrower than the
+/// key is right too. Refused: projections of different inputs, one projection for two roles (packed already),
+/// weights that are computed or used elsewhere, a bias on some only.
 
 namespace workbench {
 namespace {
 
-bool matchRole(Search& search, NodeId place, ValueId operand, const char* expected)
-{
+bool matchRole(Search& search, NodeId place, ValueId operand, const char* expected) {
     const GraphView& view = search.view();
     const NodeId projection = search.context().projection(operand);
     return search.require(projection >= 0, place, expected, [&] {
-        return view.describe(operand) + (projection == kNone ? " reads no projection" : " reads several projections");
+        return view.describe(operand) +
+               (projection == kNone ? " reads no projection" : " reads several projections");
     });
 }
 
-bool matchQkv(Search& search, NodeId place)
-{
+bool matchQkv(Search& search, NodeId place) {
     const AttentionPlace& attention = *search.context().attention(place);
     if (!matchRole(search, place, attention.query, "the query is computed from one projection") ||
         !matchRole(search, place, attention.key, "the key is computed from one projection") ||
@@ -35,10 +35,15 @@ bool matchQkv(Search& search, NodeId place)
     const NodeId q = context.projection(attention.query), k = context.projection(attention.key),
                  v = context.projection(attention.value);
     const GraphView& view = search.view();
-    if (!search.require(q != k && q != v && k != v, place, "query, key and value have a projection each", [&] {
-            const NodeId shared = q == k || q == v ? q : k;
-            return view.describe(view.result(shared)) + " makes " + (q == k && k == v ? "all three" : q == k ? "query and key" : q == v ? "query and value" : "key and value");
-        }))
+    if (!search.require(q != k && q != v && k != v, place, "query, key and value have a projection each",
+                        [&] {
+                            const NodeId shared = q == k || q == v ? q : k;
+                            return view.describe(view.result(shared)) + " makes " +
+                                   (q == k && k == v ? "all three"
+                                    : q == k         ? "query and key"
+                                    : q == v         ? "query and value"
+                                                     : "key and value");
+                        }))
         return false;
     search.role("attention", place);
     for (const NodeId projection : {q, k, v})
@@ -46,36 +51,37 @@ bool matchQkv(Search& search, NodeId place)
     return matchProjections(search, {{"q", q}, {"k", k}, {"v", v}});
 }
 
-void build(const MatchContext& context, const Match& match, Replacement& replacement)
-{
+void build(const MatchContext& context, const Match& match, Replacement& replacement) {
     const ValueId merged = buildMerged(context, match, {"q", "k", "v"}, "qkv_proj", replacement);
     std::vector<SymInt> sizes;
     for (const std::int64_t size : std::get<std::vector<std::int64_t>>(*match.fact("sizes")))
         sizes.emplace_back(size);
-    replacement.add("aten.split_with_sizes.default",
-                    {tensor("self", merged), integers("split_sizes", std::move(sizes)), integer("dim", SymInt(-1))},
-                    {match.value("q"), match.value("k"), match.value("v")});
+    replacement.add(
+        "aten.split_with_sizes.default",
+        {tensor("self", merged), integers("split_sizes", std::move(sizes)), integer("dim", SymInt(-1))},
+        {match.value("q"), match.value("k"), match.value("v")});
 }
 
 } // namespace
 
-Pattern qkv()
-{
+Pattern qkv() {
     return {.name = "qkv",
             .formula = "[q | k | v] = x [Wq; Wk; Wv]^T + [bq; bk; bv]",
             .sketch = "x -> linear q -> ... -> attention\n"
                       "x -> linear k -> ... -> attention\n"
                       "x -> linear v -> ... -> attention\n"
                       "x -> linear qkv -> split -> q, k, v",
-            .explanation =
-                "Three products with one input become one with a larger weight: the input is read once, and few rows fill the machine "
-                "better. Which projection is query, key or value is proven by following the attention's operands back, never by a "
-                "name or a width; grouped and multi-head attention and biases are covered. Refused: projections of different inputs, "
-                "one that serves two roles (packed already), weights that are not parameters or that something else reads, a bias on "
-                "some of the three.",
+            .explanation = "Three products with one input become one with a larger weight: the input is read "
+                           "once, and few rows fill the machine "
+                           "better. Which projection is query, key or value is proven by following the "
+                           "attention's operands back, never by a "
+                           "name or a width; grouped and multi-head attention and biases are covered. "
+                           "Refused: projections of different inputs, "
+                           "one that serves two roles (packed already), weights that are not parameters or "
+                           "that something else reads, a bias on "
+                           "some of the three.",
             .places = attentionPlaces,
             .match = matchQkv,
-            .tellAfter = 0,
             .module = moduleOfPlace,
             .build = build};
 }

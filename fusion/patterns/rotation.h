@@ -6,14 +6,18 @@
 
 namespace workbench {
 
-/// Matches the rotations of the query and the key of the attention at the place. Captures query and key (what is rotated, pass-through
-/// dims included), query_out and key_out, cos and sin ([batch, tokens, width]); facts style and rotary_dim; roles q, k, attention.
-bool matchRotations(Search &search, NodeId place);
+/// Matches the rotations of the query and the key of the attention at the place. Captures query and key (what
+/// is rotated, pass-through dims included), query_out and key_out, cos and sin ([batch, tokens, width]);
+/// facts style and rotary_dim; roles q, k, attention.
+bool matchRotations(Search& search, NodeId place);
+
+/// True when query and key come from one of the fused ops: then the site is present.
+bool matchPresentRotation(Search& search, NodeId place, std::initializer_list<std::string_view> ops);
 
 /// The captured cos and sin in a dtype.
 struct Tables {
     ValueId cos, sin;
 };
-Tables tables(const Match &match, ScalarType dtype, Replacement &replacement);
+Tables tables(const Match& match, ScalarType dtype, Replacement& replacement);
 
 } // namespace workbench

@@ -1,7 +1,8 @@
 #include "fusion/rewrite/application.h"
 
-#include <algorithm>
 #include <queue>
+
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -20,14 +21,12 @@ struct Item {
 class Assembler {
 public:
     Assembler(const GraphView& canonical, const std::vector<Applied>& applied)
-        : m_canonical(canonical), m_applied(applied)
-    {
+        : m_canonical(canonical), m_applied(applied) {
         collectItems();
         dropDeadItems();
     }
 
-    Assembly run()
-    {
+    Assembly run() {
         addInputs();
         emitItems();
         if (m_emitted < m_live)
@@ -39,20 +38,17 @@ public:
     }
 
 private:
-    const Replacement::MadeNode& made(const Item& item) const
-    {
+    const Replacement::MadeNode& made(const Item& item) const {
         return m_applied[item.site].replacement.nodes()[item.index];
     }
-    const std::vector<Argument>& arguments(const Item& item) const
-    {
+    const std::vector<Argument>& arguments(const Item& item) const {
         return item.site == kNoSite ? m_canonical.node(item.node).arguments : made(item).arguments;
     }
-    const std::vector<ValueId>& outputs(const Item& item) const
-    {
+    const std::vector<ValueId>& outputs(const Item& item) const {
         return item.site == kNoSite ? m_canonical.node(item.node).outputs : made(item).outputs;
     }
-    template <typename Visit> void eachOperand(const Item& item, Visit visit) const
-    {
+    template <typename Visit>
+    void eachOperand(const Item& item, Visit visit) const {
         for (const Argument& argument : arguments(item)) {
             if (const auto* single = std::get_if<ValueRef>(&argument.value)) {
                 if (single->id != kNone)
@@ -68,8 +64,7 @@ private:
     ValueId& mapped(ValueId value) { return m_map[static_cast<std::size_t>(value)]; }
     std::size_t& makerOf(ValueId value) { return m_makers[static_cast<std::size_t>(value)]; }
 
-    void collectItems()
-    {
+    void collectItems() {
         const Graph& graph = m_canonical.graph();
         std::vector<bool> removed(graph.nodes.size());
         std::size_t values = graph.values.size();
@@ -93,8 +88,7 @@ private:
                 makerOf(value) = i;
     }
 
-    void dropDeadItems()
-    {
+    void dropDeadItems() {
         m_dead.assign(m_items.size(), true);
         m_read.assign(m_map.size(), false);
         std::vector<std::size_t> work;
@@ -121,21 +115,20 @@ private:
         }
     }
 
-    std::string uniqueName(std::string name)
-    {
+    std::string uniqueName(std::string name) {
         std::string candidate = name;
         for (int i = 1; !m_names.insert(candidate).second; ++i)
             candidate = name + "_" + std::to_string(i);
         return candidate;
     }
 
-    void addInputs()
-    {
+    void addInputs() {
         const Graph& graph = m_canonical.graph();
         m_result.graph.modules = graph.modules;
         m_result.graph.sources = graph.sources;
         std::unordered_set<std::string> targets;
-        std::unordered_map<std::string, std::vector<std::pair<ValueId, const Replacement::MadeInput*>>> derived;
+        std::unordered_map<std::string, std::vector<std::pair<ValueId, const Replacement::MadeInput*>>>
+            derived;
         for (const Value& value : graph.values)
             m_names.insert(value.name);
         for (const Input& input : graph.inputs)
@@ -154,18 +147,19 @@ private:
         }
     }
 
-    void addDerived(ValueId value, const Replacement::MadeInput& merged, std::unordered_set<std::string>& targets)
-    {
+    void addDerived(ValueId value, const Replacement::MadeInput& merged,
+                    std::unordered_set<std::string>& targets) {
         std::string target = merged.target;
         for (int i = 1; !targets.insert(target).second; ++i)
             target = merged.target + "_" + std::to_string(i);
-        mapped(value) = m_result.graph.addInput(Input::Kind::parameter, uniqueName(merged.value.name), merged.value.meta, target);
+        mapped(value) = m_result.graph.addInput(Input::Kind::parameter, uniqueName(merged.value.name),
+                                                merged.value.meta, target);
         m_result.graph.inputs.back().derived = merged.derived;
     }
 
-    /// Kahn's algorithm; of the items whose operands are there, the one that stood first in the canonical graph goes first.
-    void emitItems()
-    {
+    /// Kahn's algorithm; of the items whose operands are there, the one that stood first in the canonical
+    /// graph goes first.
+    void emitItems() {
         using Key = std::tuple<NodeId, std::size_t, std::size_t>; // node, index, item
         std::priority_queue<Key, std::vector<Key>, std::greater<>> ready;
         m_users.assign(m_items.size(), {});
@@ -196,8 +190,7 @@ private:
         }
     }
 
-    void emit(const Item& item)
-    {
+    void emit(const Item& item) {
         Graph& graph = m_result.graph;
         const auto id = static_cast<NodeId>(graph.nodes.size());
         Node node;
@@ -230,21 +223,20 @@ private:
         graph.nodes.push_back(std::move(node));
     }
 
-    ValueId addValue(const Item& item, ValueId value, NodeId producer)
-    {
+    ValueId addValue(const Item& item, ValueId value, NodeId producer) {
         const auto canonicalCount = static_cast<ValueId>(m_canonical.graph().values.size());
         if (value < canonicalCount) {
             const Value& old = m_canonical.graph().value(value);
             return mapped(value) = m_result.graph.addValue(old.name, old.meta, producer);
         }
         const Replacement& replacement = m_applied[item.site].replacement;
-        const Replacement::Made& fresh = replacement.values()[static_cast<std::size_t>(value - replacement.firstId())];
+        const Replacement::Made& fresh =
+            replacement.values()[static_cast<std::size_t>(value - replacement.firstId())];
         return mapped(value) = m_result.graph.addValue(uniqueName(fresh.name), fresh.meta, producer);
     }
 
     /// What is left waits for itself. Items that only come after a cycle are peeled off from the end.
-    void findCycle()
-    {
+    void findCycle() {
         std::vector<std::size_t> readers(m_items.size());
         std::vector<std::vector<std::size_t>> reads(m_items.size());
         std::vector<std::size_t> ends;
@@ -289,8 +281,7 @@ private:
 
 } // namespace
 
-Assembly assemble(const GraphView& canonical, const std::vector<Applied>& applied)
-{
+Assembly assemble(const GraphView& canonical, const std::vector<Applied>& applied) {
     return Assembler(canonical, applied).run();
 }
 

@@ -10,7 +10,7 @@ namespace workbench {
 /// A site that is applied, with its replacement.
 struct Applied {
     std::size_t site = 0; ///< index into the analysis
-    const Found *found = nullptr;
+    const Found* found = nullptr;
     Replacement replacement;
 };
 
@@ -18,11 +18,12 @@ struct Applied {
 struct Assembly {
     Graph graph;
     std::vector<std::vector<NodeId>> replacements; ///< per applied site: its nodes in the new graph
-    std::vector<std::size_t> cycle; ///< indices of applied sites that wait for each other; empty when the graph is complete
+    std::vector<std::size_t>
+        cycle; ///< indices of applied sites that wait for each other; empty when the graph is complete
 };
 
-/// Nodes keep the canonical order as far as their operands allow; a replacement stands where its first removed node stood. Nodes,
-/// parameters, buffers and constants that nothing reads any more are dropped.
-Assembly assemble(const GraphView &canonical, const std::vector<Applied> &applied);
+/// Nodes keep the canonical order as far as their operands allow; a replacement stands where its first
+/// removed node stood. Nodes, parameters, buffers and constants that nothing reads any more are dropped.
+Assembly assemble(const GraphView& canonical, const std::vector<Applied>& applied);
 
 } // namespace workbench

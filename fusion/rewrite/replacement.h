@@ -9,8 +9,8 @@
 
 namespace workbench {
 
-/// The nodes that take the place of a site. Values of the canonical graph are named by their ids; a value that only the
-/// replacement knows gets an id past them.
+/// The nodes that take the place of a site. Values of the canonical graph are named by their ids; a value
+/// that only the replacement knows gets an id past them.
 class Replacement {
 public:
     struct Made {
@@ -30,10 +30,10 @@ public:
     };
 
     /// `firstId`: the first id that is free. New nodes belong to the module and source of `like`.
-    Replacement(const Graph &graph, ValueId firstId, NodeId like);
+    Replacement(const Graph& graph, ValueId firstId, NodeId like);
 
-    const Graph &graph() const { return m_graph; }
-    const TensorMeta &meta(ValueId value) const;
+    const Graph& graph() const { return m_graph; }
+    const TensorMeta& meta(ValueId value) const;
     /// The node that new nodes take their module and source from.
     void locateAt(NodeId like);
 
@@ -47,12 +47,12 @@ public:
     ValueId cast(ValueId value, ScalarType dtype);
 
     ValueId firstId() const { return m_firstId; }
-    const std::vector<MadeNode> &nodes() const { return m_nodes; }
-    const std::vector<Made> &values() const { return m_values; } ///< ids from firstId on
-    const std::map<ValueId, MadeInput> &inputs() const { return m_inputs; } ///< by the id of their value
+    const std::vector<MadeNode>& nodes() const { return m_nodes; }
+    const std::vector<Made>& values() const { return m_values; }            ///< ids from firstId on
+    const std::map<ValueId, MadeInput>& inputs() const { return m_inputs; } ///< by the id of their value
 
 private:
-    const Graph &m_graph;
+    const Graph& m_graph;
     ValueId m_firstId;
     std::int32_t m_module = kNone, m_source = kNone;
     std::vector<MadeNode> m_nodes;

@@ -14,31 +14,27 @@ using State = SiteOutcome::State;
 class Choice {
 public:
     Choice(const GraphView& view, const std::vector<Found>& found, const Decisions& decisions)
-        : m_found(found), m_decisions(decisions), m_nodes(view.graph().nodes.size())
-    {
+        : m_found(found), m_decisions(decisions), m_nodes(view.graph().nodes.size()) {
         choose();
     }
 
     std::vector<SiteOutcome> outcomes;
 
     /// The site must not be applied; what it contained or kept out is looked at again.
-    void exclude(std::size_t site, std::size_t with)
-    {
+    void exclude(std::size_t site, std::size_t with) {
         m_excluded.emplace_back(site, with);
         choose();
     }
 
 private:
-    void choose()
-    {
+    void choose() {
         m_taken.assign(m_nodes, kFree);
         outcomes.assign(m_found.size(), {});
         for (std::size_t i = 0; i < m_found.size(); ++i)
             outcomes[i] = outcomeOf(i);
     }
 
-    SiteOutcome outcomeOf(std::size_t index)
-    {
+    SiteOutcome outcomeOf(std::size_t index) {
         const Site& site = m_found[index].site;
         SiteOutcome outcome;
         const auto decided = m_decisions.find(site.id);
@@ -87,8 +83,7 @@ private:
 };
 
 /// The site's operands from outside, and its values that others use.
-void fillBorders(SiteOutcome& outcome, const GraphView& view, const std::vector<NodeId>& nodes)
-{
+void fillBorders(SiteOutcome& outcome, const GraphView& view, const std::vector<NodeId>& nodes) {
     const auto inside = [&](NodeId node) { return std::binary_search(nodes.begin(), nodes.end(), node); };
     const auto once = [](std::vector<ValueId>& list, ValueId value) {
         if (std::find(list.begin(), list.end(), value) == list.end())
@@ -106,8 +101,7 @@ void fillBorders(SiteOutcome& outcome, const GraphView& view, const std::vector<
 }
 
 /// Every value that others use is made again, with operands from outside only.
-Status check(const GraphView& view, const Applied& applied, const SiteOutcome& outcome)
-{
+Status check(const GraphView& view, const Applied& applied, const SiteOutcome& outcome) {
     const Site& site = applied.found->site;
     std::vector<ValueId> made;
     for (const auto& node : applied.replacement.nodes())
@@ -115,27 +109,28 @@ Status check(const GraphView& view, const Applied& applied, const SiteOutcome& o
     for (const ValueId value : outcome.outputs)
         if (std::find(made.begin(), made.end(), value) == made.end())
             return Error{ErrorCode::badInput,
-                         "The replacement of pattern " + site.pattern + " does not make %" + view.graph().value(value).name + ".",
+                         "The replacement of pattern " + site.pattern + " does not make %" +
+                             view.graph().value(value).name + ".",
                          site.id};
     for (const auto& node : applied.replacement.nodes())
         for (const Argument& argument : node.arguments) {
             const auto* value = std::get_if<ValueRef>(&argument.value);
-            const bool removed = value && value->id != kNone && value->id < static_cast<ValueId>(view.graph().values.size()) &&
-                                 std::find(made.begin(), made.end(), value->id) == made.end() &&
-                                 view.producer(value->id) != kNone &&
-                                 std::binary_search(site.nodes.begin(), site.nodes.end(), view.producer(value->id));
+            const bool removed =
+                value && value->id != kNone && value->id < static_cast<ValueId>(view.graph().values.size()) &&
+                std::find(made.begin(), made.end(), value->id) == made.end() &&
+                view.producer(value->id) != kNone &&
+                std::binary_search(site.nodes.begin(), site.nodes.end(), view.producer(value->id));
             if (removed)
                 return Error{ErrorCode::badInput,
-                             "The replacement of pattern " + site.pattern + " reads %" + view.graph().value(value->id).name +
-                                 ", which it removes.",
+                             "The replacement of pattern " + site.pattern + " reads %" +
+                                 view.graph().value(value->id).name + ", which it removes.",
                              site.id};
         }
     return Ok{};
 }
 
 Result<std::vector<Applied>> buildAll(const MatchContext& context, const std::vector<Found>& found,
-                                      std::vector<SiteOutcome>& outcomes)
-{
+                                      std::vector<SiteOutcome>& outcomes) {
     const GraphView& view = context.view();
     std::vector<Applied> applied;
     auto nextId = static_cast<ValueId>(view.graph().values.size());
@@ -153,20 +148,20 @@ Result<std::vector<Applied>> buildAll(const MatchContext& context, const std::ve
     return applied;
 }
 
-Status sameSites(const std::vector<Found>& found, const Analysis& analysis)
-{
+Status sameSites(const std::vector<Found>& found, const Analysis& analysis) {
     bool same = found.size() == analysis.sites.size();
     for (std::size_t i = 0; same && i < found.size(); ++i)
         same = found[i].site.id == analysis.sites[i].id && found[i].site.nodes == analysis.sites[i].nodes;
     if (same)
         return Ok{};
-    return Error{ErrorCode::badInput, "The analysis was made of another graph: analyze the graph that is to be rewritten.", {}};
+    return Error{ErrorCode::badInput,
+                 "The analysis was made of another graph: analyze the graph that is to be rewritten.",
+                 {}};
 }
 
 } // namespace
 
-Result<Rewritten> rewrite(const Graph& canonical, const Analysis& analysis, const Decisions& decisions)
-{
+Result<Rewritten> rewrite(const Graph& canonical, const Analysis& analysis, const Decisions& decisions) {
     const MatchContext context(canonical);
     const std::vector<Found> found = findSites(context);
     if (Status status = sameSites(found, analysis); !status)
@@ -183,7 +178,8 @@ Result<Rewritten> rewrite(const Graph& canonical, const Analysis& analysis, cons
             continue;
         }
         if (Status status = verify(assembly.graph); !status)
-            return Error{status.error().code, "The rewritten graph is broken: " + status.error().message, status.error().where};
+            return Error{status.error().code, "The rewritten graph is broken: " + status.error().message,
+                         status.error().where};
         for (std::size_t i = 0; i < applied->size(); ++i)
             choice.outcomes[(*applied)[i].site].replacement = std::move(assembly.replacements[i]);
         return Rewritten{std::move(assembly.graph), std::move(choice.outcomes)};

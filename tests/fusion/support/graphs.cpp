@@ -5,8 +5,7 @@
 
 namespace workbench::test {
 
-Graph parsed(std::string_view text)
-{
+Graph parsed(std::string_view text) {
     Result<Graph> graph = parseGraph(text);
     if (!graph) {
         ADD_FAILURE() << graph.error().message << " " << graph.error().where << "\n" << text;
@@ -15,8 +14,7 @@ Graph parsed(std::string_view text)
     return graph.value();
 }
 
-Graph canonical(std::string_view text)
-{
+Graph canonical(std::string_view text) {
     Result<Graph> graph = canonicalize(parsed(text));
     if (!graph) {
         ADD_FAILURE() << graph.error().message << " " << graph.error().where;
@@ -25,8 +23,7 @@ Graph canonical(std::string_view text)
     return graph.value();
 }
 
-Site siteOf(const Analysis& analysis, std::string_view id)
-{
+Site siteOf(const Analysis& analysis, std::string_view id) {
     for (const Site& site : analysis.sites)
         if (site.id == id)
             return site;
@@ -37,8 +34,7 @@ Site siteOf(const Analysis& analysis, std::string_view id)
     return {};
 }
 
-std::string applicable(const Analysis& analysis, std::string_view pattern)
-{
+std::string applicable(const Analysis& analysis, std::string_view pattern) {
     std::string ids;
     for (const Site& site : analysis.sites)
         if (site.pattern == pattern && site.verdict != SiteVerdict::refused)
@@ -46,8 +42,7 @@ std::string applicable(const Analysis& analysis, std::string_view pattern)
     return ids;
 }
 
-std::string refusal(const Graph& canonical, std::string_view pattern)
-{
+std::string refusal(const Graph& canonical, std::string_view pattern) {
     std::string reason;
     for (const Site& site : analyze(canonical).sites) {
         if (site.pattern != pattern)
@@ -65,8 +60,8 @@ std::string refusal(const Graph& canonical, std::string_view pattern)
 
 namespace {
 
-std::string apply(const Graph& canonical, const std::function<bool(const Site&)>& wanted, Graph* graph = nullptr)
-{
+std::string apply(const Graph& canonical, const std::function<bool(const Site&)>& wanted,
+                  Graph* graph = nullptr) {
     const Analysis analysis = analyze(canonical);
     Decisions decisions;
     for (const Site& site : analysis.sites)
@@ -83,22 +78,20 @@ std::string apply(const Graph& canonical, const std::function<bool(const Site&)>
 
 } // namespace
 
-std::string rewritten(const Graph& canonical, std::initializer_list<std::string_view> rejected)
-{
+std::string rewritten(const Graph& canonical, std::initializer_list<std::string_view> rejected) {
     return apply(canonical, [&](const Site& site) {
         return std::find(rejected.begin(), rejected.end(), site.pattern) == rejected.end();
     });
 }
 
-std::string rewrittenBy(const Graph& canonical, std::string_view pattern)
-{
+std::string rewrittenBy(const Graph& canonical, std::string_view pattern) {
     return apply(canonical, [&](const Site& site) { return site.pattern == pattern; });
 }
 
-std::string secondRun(const Graph& canonical)
-{
+std::string secondRun(const Graph& canonical) {
     Graph graph;
-    apply(canonical, [](const Site&) { return true; }, &graph);
+    apply(
+        canonical, [](const Site&) { return true; }, &graph);
     const Result<Graph> again = canonicalize(graph);
     if (!again)
         return again.error().message;
@@ -109,8 +102,7 @@ std::string secondRun(const Graph& canonical)
     return ids;
 }
 
-std::string changed(std::string text, std::string_view from, std::string_view to)
-{
+std::string changed(std::string text, std::string_view from, std::string_view to) {
     EXPECT_NE(text.find(from), std::string::npos) << "nothing to change: " << from;
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
         text.replace(at, from.size(), to);

@@ -243,6 +243,12 @@ void attentionInto(at::Tensor& output, const AttentionArgs& args) {
     runUncached(args, output);
 }
 
+KvCacheView makeKvCache(int64_t capacity, int64_t kvHeads, int64_t width, int64_t valueWidth,
+                        at::ScalarType dtype) {
+    return {at::empty({kvHeads, capacity, width}, dtype).transpose(0, 1),
+            at::empty({kvHeads, capacity, valueWidth}, dtype).transpose(0, 1), 0};
+}
+
 at::Tensor attentionWithCache(const AttentionArgs& args, KvCacheView& cache) {
     check(args);
     at::Tensor output = at::empty(outputShape(args), args.query.options());

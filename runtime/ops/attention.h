@@ -38,12 +38,19 @@ at::Tensor attention(const AttentionArgs& args);
 /// `output`: contiguous [1, T, Hq, Dv] that shares no memory with the arguments.
 void attentionInto(at::Tensor& output, const AttentionArgs& args);
 
-/// Keys and values of one layer and one sequence, owned by the caller: row j belongs to position j. CPU only.
+/// Keys and values of one layer and one sequence: row j belongs to position j. CPU only. Any order in memory
+/// works.
 struct KvCacheView {
     at::Tensor key;     // [capacity, Hkv, D], last dimension contiguous, dtype of the call
     at::Tensor value;   // [capacity, Hkv, Dv]
     int64_t length = 0; // rows that hold a token
 };
+
+/// An empty cache in the order that is read fastest: all rows of one head lie together. Decoding from memory
+/// was measured at 31 GB/s of the 32 that one thread reads there, against 13 where the rows of one token lie
+/// together.
+KvCacheView makeKvCache(int64_t capacity, int64_t kvHeads, int64_t width, int64_t valueWidth,
+                        at::ScalarType dtype);
 
 /// Stores the call's keys and values at their positions, then attends over the cache from position 0 to the
 /// query. positions must be one run that starts at or before cache.length (before: later rows are forgotten)

@@ -1,7 +1,5 @@
 #include "runtime/program/kv_cache.h"
 
-#include <ATen/ops/empty.h>
-
 #include <algorithm>
 
 namespace workbench {
@@ -9,8 +7,7 @@ namespace workbench {
 KvCache::KvCache(const std::vector<AttentionShape>& shapes, std::int64_t capacity) : m_capacity(capacity) {
     m_layers.reserve(shapes.size());
     for (const AttentionShape& shape : shapes)
-        m_layers.push_back({at::empty({capacity, shape.kvHeads, shape.width}, shape.dtype),
-                            at::empty({capacity, shape.kvHeads, shape.valueWidth}, shape.dtype), 0});
+        m_layers.push_back(ops::makeKvCache(capacity, shape.kvHeads, shape.width, shape.valueWidth, shape.dtype));
 }
 
 std::int64_t KvCache::length() const {

@@ -28,12 +28,16 @@ ROOT = "trace"
 MODEL = "model"
 
 
-def write_archive(file: Path, program: ExportedProgram, weights: dict[str, torch.Tensor], constants: dict[str, torch.Tensor]) -> None:
+def write_archive(
+    file: Path, program: ExportedProgram, weights: dict[str, torch.Tensor], constants: dict[str, torch.Tensor]
+) -> None:
     """weights: persistent entries of the state dict that have values. constants: non-persistent buffers and constants. All on the CPU."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         put = _Writer(archive)
         put.tensors(layout.WEIGHTS_DIR, layout.WEIGHT_FILENAME_PREFIX, layout.WEIGHTS_CONFIG_FILENAME_FORMAT, weights)
-        put.tensors(layout.CONSTANTS_DIR, layout.TENSOR_CONSTANT_FILENAME_PREFIX, layout.CONSTANTS_CONFIG_FILENAME_FORMAT, constants)
+        put.tensors(
+            layout.CONSTANTS_DIR, layout.TENSOR_CONSTANT_FILENAME_PREFIX, layout.CONSTANTS_CONFIG_FILENAME_FORMAT, constants
+        )
         put.bytes(layout.MODELS_FILENAME_FORMAT.format(MODEL), program_json(program))
         put.bytes(layout.SAMPLE_INPUTS_FILENAME_FORMAT.format(MODEL), _sample_inputs(program))
         put.bytes(layout.ARCHIVE_FORMAT_PATH, layout.ARCHIVE_FORMAT_VALUE.encode())

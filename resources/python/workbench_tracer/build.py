@@ -49,13 +49,17 @@ def plan_build(directory: ModelDirectory, dtype: str, trust_remote_code: bool) -
     text = config.get_text_config(decoder=True)
     if text_part := text is not config:
         modality = "vision-language" if hasattr(config, "vision_config") else "multimodal"
-        warnings.append(f"{directory.path} is a {modality} model ({config.model_type}); only its text part ({text.model_type}) is planned.")
+        warnings.append(
+            f"{directory.path} is a {modality} model ({config.model_type}); only its text part ({text.model_type}) is planned."
+        )
         config = text
     _require_language_model(directory)
     model_class = _model_class(directory, config, trust_remote_code, warnings)
     warnings.extend(rope.warnings(config))
     checkpoint_dtype = _checkpoint_dtype(directory, config)
-    return Plan(config, model_class, _traced_dtype(dtype, checkpoint_dtype, warnings), checkpoint_dtype, tuple(warnings), text_part)
+    return Plan(
+        config, model_class, _traced_dtype(dtype, checkpoint_dtype, warnings), checkpoint_dtype, tuple(warnings), text_part
+    )
 
 
 def load_config(directory: ModelDirectory, trust_remote_code: bool) -> PreTrainedConfig:
@@ -66,12 +70,14 @@ def load_config(directory: ModelDirectory, trust_remote_code: bool) -> PreTraine
     if not native and "auto_map" in directory.config and not trust_remote_code:
         raise bad_input(
             "untrusted-code",
-            f"{directory.path} brings its own model code ({model_type or 'without a model_type'}), which runs only with --trust-remote-code.",
+            f"{directory.path} brings its own model code ({model_type or 'no model_type'}), which runs only with --trust-remote-code.",
             file,
         )
     if not native and "auto_map" not in directory.config:
         raise bad_input(
-            "unknown-model-type", f"{file} says model_type {model_type}, which this version of transformers does not know; update transformers or correct it.", file
+            "unknown-model-type",
+            f"{file} says model_type {model_type}, which this version of transformers does not know; update transformers or correct it.",
+            file,
         )
     try:
         return AutoConfig.from_pretrained(directory.path, trust_remote_code=trust_remote_code, local_files_only=True)
@@ -85,20 +91,28 @@ def _require_language_model(directory: ModelDirectory) -> None:
         return
     if not any(name.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")) for name in names):
         raise bad_input(
-            "no-language-model", f"{directory.path} is a {names[0]}, which has no language model head; only decoder-only language models can be planned.", directory.path
+            "no-language-model",
+            f"{directory.path} is a {names[0]}, which has no language model head; only decoder-only language models can be planned.",
+            directory.path,
         )
 
 
-def _model_class(directory: ModelDirectory, config: PreTrainedConfig, trust_remote_code: bool, warnings: list[str]) -> type[PreTrainedModel]:
+def _model_class(
+    directory: ModelDirectory, config: PreTrainedConfig, trust_remote_code: bool, warnings: list[str]
+) -> type[PreTrainedModel]:
     auto_map = getattr(config, "auto_map", None) or {}
     mapping = AutoModelForCausalLM._model_mapping
     if "AutoModelForCausalLM" in auto_map and trust_remote_code:
         from transformers.dynamic_module_utils import get_class_from_dynamic_module
 
         try:
-            return get_class_from_dynamic_module(auto_map["AutoModelForCausalLM"], str(directory.path), local_files_only=True)
+            own = get_class_from_dynamic_module(auto_map["AutoModelForCausalLM"], str(directory.path), local_files_only=True)
+            if own is not None:
+                return own
         except Exception as error:  # foreign code raises anything
-            raise bad_input("bad-model-code", f"The model code of {directory.path} cannot be loaded: {one_line(error)}", directory.path) from error
+            raise bad_input(
+                "bad-model-code", f"The model code of {directory.path} cannot be loaded: {one_line(error)}", directory.path
+            ) from error
     if type(config) in mapping:
         if auto_map:
             warnings.append(f"{directory.path} brings its own model code; traced is {config.model_type} as transformers has it.")
@@ -106,7 +120,8 @@ def _model_class(directory: ModelDirectory, config: PreTrainedConfig, trust_remo
         return found[0] if isinstance(found, (list, tuple)) else found
     raise bad_input(
         "no-language-model",
-        f"{directory.path} is a {config.model_type} model, for which transformers has no causal language model; only decoder-only language models can be planned.",
+        f"{directory.path} is a {config.model_type} model, for which transformers has no causal language model; "
+        "only decoder-only language models can be planned.",
         directory.path,
     )
 
@@ -132,7 +147,9 @@ def new_fake_mode() -> FakeTensorMode:
     return FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
 
 
-def build(plan: Plan, config: PreTrainedConfig, *, dtype: torch.dtype, attention: str = plugin.NAME, experts: str = EXPERTS) -> PreTrainedModel:
+def build(
+    plan: Plan, config: PreTrainedConfig, *, dtype: torch.dtype, attention: str = plugin.NAME, experts: str = EXPERTS
+) -> PreTrainedModel:
     """The model in evaluation mode, frozen. Call under a fake mode for a model without weights. The configuration is copied."""
     plugin.register()
     config = copy.deepcopy(config)
@@ -143,7 +160,12 @@ def build(plan: Plan, config: PreTrainedConfig, *, dtype: torch.dtype, attention
     except Exception as error:  # constructors raise anything
         name = plan.model_class.__name__
         if isinstance(error, KeyError) and error.args == (attention,):
-            raise not_traced("no-attention", f"{name} chooses its attention from a table of its own instead of the attention interface of transformers, so its attention cannot be traced.", name) from error
+            raise not_traced(
+                "no-attention",
+                f"{name} chooses its attention from a table of its own instead of the attention interface of transformers, "
+                "so its attention cannot be traced.",
+                name,
+            ) from error
         raise not_traced("not-built", f"{name} cannot be built from its config.json: {one_line(error)}", name) from error
     _keep_in_float32(model, dtype)
     if model._can_set_experts_implementation():

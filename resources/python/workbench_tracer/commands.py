@@ -16,7 +16,6 @@ from .options import TraceOptions
 from .output import Stopped
 
 
-
 def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] == "source-form":
@@ -47,7 +46,9 @@ def guarded(run: Callable[[], None], events: Events, debug: bool) -> int:
     except Exception as error:  # the last resort: nothing may reach the user as a traceback alone
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{frame.filename}:{frame.lineno}"
-        failure = not_traced("internal", f"{type(error).__name__} at {where}: {one_line(error)}; run again with --debug to see all of it.", where)
+        failure = not_traced(
+            "internal", f"{type(error).__name__} at {where}: {one_line(error)}; run again with --debug to see all of it.", where
+        )
         failure.__cause__ = error
     if debug:
         traceback.print_exception(failure, file=sys.stderr)
@@ -56,7 +57,9 @@ def guarded(run: Callable[[], None], events: Events, debug: bool) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="workbench_tracer", description="Traces Hugging Face language models without loading their weights.")
+    parser = argparse.ArgumentParser(
+        prog="workbench_tracer", description="Traces Hugging Face language models without loading their weights."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, text, run in (
         ("trace", "write the traced program of a model directory", _trace),
@@ -70,15 +73,21 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--debug", action="store_true", help="print tracebacks on stderr")
         command.set_defaults(run=run)
         if name in ("trace", "cache-key"):
-            command.add_argument("--dtype", choices=("auto", "float32", "bfloat16"), default="auto", help="auto: that of the checkpoint")
+            command.add_argument(
+                "--dtype", choices=("auto", "float32", "bfloat16"), default="auto", help="auto: that of the checkpoint"
+            )
             command.add_argument("--full", action="store_true", help="trace every layer instead of each distinct one")
-            command.add_argument("--replica", action="store_true", help="a reduced-size copy with random weights instead of the model itself")
+            command.add_argument(
+                "--replica", action="store_true", help="a reduced-size copy with random weights instead of the model itself"
+            )
             command.add_argument("--no-proof", dest="proof", action="store_false", help="do not compare with transformers eager")
         if name == "trace":
             command.add_argument("--out", required=True, type=Path, help="folder to write; an earlier trace there is replaced")
         if name == "resolve":
             command.add_argument("--download", action="store_true", help="fetch what is not in the cache")
-    commands.add_parser("source-form", help="write the forward of rewritten module classes (own arguments: see source-form --help)")
+    commands.add_parser(
+        "source-form", help="write the forward of rewritten module classes (own arguments: see source-form --help)"
+    )
     return parser
 
 
@@ -116,5 +125,3 @@ def _resolve(options: argparse.Namespace, events: Events) -> None:
     from .resolve import resolve
 
     events.print({"path": str(resolve(options.model, options.download))})
-
-

@@ -19,7 +19,7 @@ def computed_buffers(model: PreTrainedModel, also: frozenset[str] = frozenset())
     """
     values: dict[str, torch.Tensor] = {}
     for module_name, module, names in _owners(model, also):
-        fake = {name: module._buffers[name] for name in names}
+        fake = {name: buffer for name, buffer in module._buffers.items() if name in names and buffer is not None}
         try:
             for name, buffer in fake.items():
                 module._buffers[name] = _unset(buffer)
@@ -56,7 +56,9 @@ def _unset(buffer: torch.Tensor) -> torch.Tensor:
 
 def _filled(name: str, owner: str, value: torch.Tensor | None, fake: torch.Tensor) -> torch.Tensor:
     def refusal(what: str) -> Exception:
-        return not_traced("unknown-buffer", f"Buffer {name} ({owner}) is not in a checkpoint and {what}, so its values are not known.", name)
+        return not_traced(
+            "unknown-buffer", f"Buffer {name} ({owner}) is not in a checkpoint and {what}, so its values are not known.", name
+        )
 
     if value is None or isinstance(value, FakeTensor) or value.shape != fake.shape or value.dtype != fake.dtype:
         raise refusal("changes its kind when it is initialised")
@@ -76,7 +78,9 @@ def _constant(name: str, value: object) -> torch.Tensor:
     if isinstance(value, FakeTensor):
         value = value.constant
     if not isinstance(value, torch.Tensor):
-        raise not_traced("unknown-constant", f"The constant {name} that the model makes in its forward has no value that can be stored.", name)
+        raise not_traced(
+            "unknown-constant", f"The constant {name} that the model makes in its forward has no value that can be stored.", name
+        )
     try:
         with unset_fake_temporarily():
             return value.detach().clone().contiguous()

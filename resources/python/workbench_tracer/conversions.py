@@ -6,7 +6,14 @@ from typing import Any
 
 from transformers import PreTrainedModel
 from transformers.conversion_mapping import get_model_conversion_mapping
-from transformers.core_model_loading import Concatenate, MergeModulelist, PrefixChange, WeightConverter, WeightRenaming, apply_renamings
+from transformers.core_model_loading import (
+    Concatenate,
+    MergeModulelist,
+    PrefixChange,
+    WeightConverter,
+    WeightRenaming,
+    apply_renamings,
+)
 
 from .safetensors_header import TensorHeader
 
@@ -73,7 +80,8 @@ class ExpectedNames:
         transforms = [one for one in get_model_conversion_mapping(model, add_legacy=False) if not isinstance(one, PrefixChange)]
         self.converters = [one for one in transforms if isinstance(one, WeightConverter)]
         # What loading does first, writing does last.
-        self.renamings = [one.reverse_transform() for one in reversed(transforms) if isinstance(one, WeightRenaming)]
+        reverse = [one.reverse_transform() for one in reversed(transforms)]
+        self.renamings = [one for one in reverse if isinstance(one, WeightRenaming)]
 
     def expression(self, name: str, shape: tuple[int, ...]) -> Expression:
         """For a parameter; its own name where the conversion is none of stacked experts."""

@@ -32,12 +32,13 @@ def _observed(name: str) -> Any:
     return operation
 
 
-# Everything that an int can do, except being named, copied and asked for its class.
+# What is done to any object: it is made, asked for its class and attributes, copied.
+_UNOBSERVED = {
+    "__new__", "__init__", "__class__", "__getattribute__", "__setattr__", "__delattr__", "__doc__", "__init_subclass__",
+    "__subclasshook__", "__dir__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getstate__", "__sizeof__",
+}  # fmt: skip
 for _name in dir(int):
-    if _name.startswith("__") and _name not in LayerNumber.__dict__ and _name not in (
-        "__new__", "__init__", "__class__", "__getattribute__", "__setattr__", "__delattr__", "__doc__", "__init_subclass__", "__subclasshook__",
-        "__dir__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getstate__", "__sizeof__",
-    ):  # fmt: skip
+    if _name.startswith("__") and _name not in LayerNumber.__dict__ and _name not in _UNOBSERVED:
         setattr(LayerNumber, _name, _observed(_name))
 
 
@@ -49,10 +50,10 @@ def observed_numbers(layers: nn.ModuleList) -> Iterator[list[str]]:
     for number, layer in enumerate(layers):
         for module in layer.modules():
             if type(module.__dict__.get("layer_idx")) is int and module.layer_idx == number:
-                module.layer_idx = LayerNumber(number, used)
+                module.__dict__["layer_idx"] = LayerNumber(number, used)
                 replaced.append((module, number))
     try:
         yield used
     finally:
         for module, number in replaced:
-            module.layer_idx = number
+            module.__dict__["layer_idx"] = number

@@ -48,14 +48,18 @@ class _Whole(Exception):
 def find_layers(model: PreTrainedModel) -> tuple[str, nn.ModuleList] | None:
     """The list of decoder layers: the outermost list with as many entries as the configuration has layers."""
     count = getattr(model.config, "num_hidden_layers", None)
-    lists = [(name, module) for name, module in model.named_modules() if isinstance(module, nn.ModuleList) and len(module) == count]
+    lists = [
+        (name, module) for name, module in model.named_modules() if isinstance(module, nn.ModuleList) and len(module) == count
+    ]
     lists.sort(key=lambda entry: entry[0].count("."))
     if not count or not lists or (len(lists) > 1 and lists[1][0].count(".") == lists[0][0].count(".")):
         return None
     return lists[0]
 
 
-def choose_layers(plan: Plan, whole: PreTrainedModel, mode: FakeTensorMode, computed: frozenset[str], *, force_full: bool = False) -> Layers:
+def choose_layers(
+    plan: Plan, whole: PreTrainedModel, mode: FakeTensorMode, computed: frozenset[str], *, force_full: bool = False
+) -> Layers:
     """Gives the whole model and the chosen one a forward that takes flat tokens. computed: persistent buffers without a checkpoint."""
     takes_flat_tokens(whole)
     if force_full:
@@ -108,7 +112,10 @@ def _partition(side: Side, layers: nn.ModuleList, signatures: list[Signature]) -
     firsts: list[int] = []
     result: list[int] = []
     for number, layer in enumerate(layers):
-        same = next((first for first in firsts if signatures[first] == signatures[number] and _equal(side, layers, first, number, layer)), number)
+        same = next(
+            (first for first in firsts if signatures[first] == signatures[number] and _equal(side, layers, first, number, layer)),
+            number,
+        )
         if same == number:
             firsts.append(number)
         result.append(same)

@@ -73,5 +73,7 @@ def _closure(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _refusal(what: str) -> Exception:
     return not_traced(
-        "mask", f"The model builds its attention mask with {what}, which the attention op cannot express: only causal, sliding, chunked and full masks can be traced."
+        "mask",
+        f"The model builds its attention mask with {what}, which the attention op cannot express: "
+        "only causal, sliding, chunked and full masks can be traced.",
     )

@@ -75,7 +75,9 @@ def _refuse_adapter(path: Path) -> None:
     adapter = read_json(file)
     kind, base = adapter.get("peft_type", "PEFT"), adapter.get("base_model_name_or_path", "its base model")
     raise bad_input(
-        "adapter", f"{path} holds a {kind} adapter for {base}, not a whole model; open the base model or merge the adapter into it.", path
+        "adapter",
+        f"{path} holds a {kind} adapter for {base}, not a whole model; open the base model or merge the adapter into it.",
+        path,
     )
 
 
@@ -133,5 +135,7 @@ def _read_shards(path: Path, index: dict[str, Any]) -> dict[str, TensorHeader]:
         headers[shard] = read_header(path / shard)
     missing = next((name for name, shard in weight_map.items() if name not in headers[shard]), None)
     if missing is not None:
-        raise bad_input("missing-tensor", f"Tensor {missing} is not in {path / weight_map[missing]}, where {file.name} says it is.", missing)
+        raise bad_input(
+            "missing-tensor", f"Tensor {missing} is not in {path / weight_map[missing]}, where {file.name} says it is.", missing
+        )
     return {name: headers[shard][name] for name, shard in weight_map.items()}

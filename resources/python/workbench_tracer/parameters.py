@@ -36,17 +36,23 @@ class ParameterMap:
 
     @classmethod
     def of(cls, model: PreTrainedModel, directory: ModelDirectory, text_part: bool = False) -> ParameterMap:
-        """text_part: the checkpoint is that of a larger model around this one. Raises TracerError for tensors that are missing or have another shape."""
+        """text_part: the checkpoint is that of a larger model around this one.
+
+        Raises TracerError for tensors that are missing or have another shape.
+        """
         state = model.state_dict(keep_vars=True)
         tied = _tied_groups(state)
         if directory.tensors is None:
             names = ExpectedNames(model)
-            expressions, warnings = {name: names.expression(name, tuple(value.shape)) for name, value in state.items()}, []
+            warnings: list[str] = []
+            expressions = {name: names.expression(name, tuple(value.shape)) for name, value in state.items()}
         else:
             expressions, warnings = _found(model, state, directory, text_part)
         computed = _complete(model, state, tied, expressions, directory)
         parameters = {
-            name: {"shape": list(value.shape), "dtype": _dtype(value), **expressions[name]} for name, value in state.items() if name in expressions
+            name: {"shape": list(value.shape), "dtype": _dtype(value), **expressions[name]}
+            for name, value in state.items()
+            if name in expressions
         }
         return cls(parameters, tied, computed, warnings, _holds_tied_apart(tied, expressions, directory))
 
@@ -64,10 +70,14 @@ def _tied_groups(state: dict[str, torch.Tensor]) -> list[list[str]]:
 
 def _transforms(model: PreTrainedModel) -> tuple[list[WeightRenaming], list[WeightConverter]]:
     transforms = get_model_conversion_mapping(model)
-    return [one for one in transforms if isinstance(one, WeightRenaming)], [one for one in transforms if isinstance(one, WeightConverter)]
+    return [one for one in transforms if isinstance(one, WeightRenaming)], [
+        one for one in transforms if isinstance(one, WeightConverter)
+    ]
 
 
-def _found(model: PreTrainedModel, state: dict[str, torch.Tensor], directory: ModelDirectory, text_part: bool) -> tuple[dict[str, Expression], list[str]]:
+def _found(
+    model: PreTrainedModel, state: dict[str, torch.Tensor], directory: ModelDirectory, text_part: bool
+) -> tuple[dict[str, Expression], list[str]]:
     """One expression per parameter that the checkpoint has. Follows convert_and_load_state_dict_in_model of transformers."""
     tensors = directory.tensors or {}
     renamings, converters = _transforms(model)
@@ -75,7 +85,9 @@ def _found(model: PreTrainedModel, state: dict[str, torch.Tensor], directory: Mo
     sources: dict[str, dict[str | None, list[str]]] = {}
     unused: list[str] = []
     for key in sorted(tensors, key=dot_natural_key):
-        name, pattern = rename_source_key(_name_in_text_part(key) if text_part else key, renamings, converters, model.base_model_prefix, state)
+        name, pattern = rename_source_key(
+            _name_in_text_part(key) if text_part else key, renamings, converters, model.base_model_prefix, state
+        )
         if name not in state and key in state:
             name, pattern = key, None
         if name in state:
@@ -89,7 +101,10 @@ def _found(model: PreTrainedModel, state: dict[str, torch.Tensor], directory: Mo
         try:
             made = convert(name, converter, found)
         except Unsupported as error:
-            warnings.append(f"{name} is made from {error.sources} checkpoint tensors by {error.operation}, which is not supported: the weights cannot be loaded.")
+            warnings.append(
+                f"{name} is made from {error.sources} checkpoint tensors by {error.operation}, which is not supported: "
+                "the weights cannot be loaded."
+            )
             expressions[name] = {"from": [], "op": "unsupported", "dim": 0}
             continue
         for target, expression in made.items():
@@ -98,14 +113,20 @@ def _found(model: PreTrainedModel, state: dict[str, torch.Tensor], directory: Mo
                 expressions[target] = expression
     unused = [key for key in unused if not _ignored(model, key)]
     if unused:
-        warnings.append(f"{len(unused)} tensors of the checkpoint are not part of {type(model).__name__} (the first is {unused[0]}); they are not used.")
+        warnings.append(
+            f"{len(unused)} tensors of the checkpoint are not part of {type(model).__name__} (the first is {unused[0]}); they are not used."
+        )
     return expressions, warnings
 
 
 def _name_in_text_part(key: str) -> str:
-    """model.language_model.layers.0 (and older language_model.model.layers.0) of a vision-language model is model.layers.0 of its text part."""
+    """model.language_model.layers.0 (older: language_model.model.layers.0) of a vision-language model is model.layers.0 of its text part."""
     key = re.sub(r"^(model\.)?(language_model|text_model)\.(?=lm_head\.)", "", key)
-    return re.sub(r"^(language_model\.model|model\.language_model|model\.text_model|text_model\.model|language_model|text_model)\.", "model.", key)
+    return re.sub(
+        r"^(language_model\.model|model\.language_model|model\.text_model|text_model\.model|language_model|text_model)\.",
+        "model.",
+        key,
+    )
 
 
 def _ignored(model: PreTrainedModel, key: str) -> bool:
@@ -113,20 +134,29 @@ def _ignored(model: PreTrainedModel, key: str) -> bool:
     return any(re.search(pattern, key) for pattern in (*patterns, r"rotary_emb\.inv_freq$"))
 
 
-def _check(name: str, expression: Expression, value: torch.Tensor, tensors: dict[str, TensorHeader], directory: ModelDirectory) -> None:
+def _check(
+    name: str, expression: Expression, value: torch.Tensor, tensors: dict[str, TensorHeader], directory: ModelDirectory
+) -> None:
     for source in _leaves(expression):
         header = tensors[source]
         if header.dtype not in _READABLE and value.dtype.is_floating_point:
-            hint = "this is a quantised checkpoint; use the unquantised model" if header.dtype.startswith(("F8", "F4", "F6", "U8", "I8")) else "convert it"
+            hint = (
+                "this is a quantised checkpoint; use the unquantised model"
+                if header.dtype.startswith(("F8", "F4", "F6", "U8", "I8"))
+                else "convert it"
+            )
             raise bad_input(
-                "unsupported-dtype", f"Tensor {source} of {directory.path / header.file} is {header.dtype}, not F32, F16 or BF16: {hint}.", f"{header.file}:{source}"
+                "unsupported-dtype",
+                f"Tensor {source} of {directory.path / header.file} is {header.dtype}, not F32, F16 or BF16: {hint}.",
+                f"{header.file}:{source}",
             )
     shape = shape_of(expression, tensors)
     if shape != tuple(value.shape):
         source = next(_leaves(expression))
         raise bad_input(
             "wrong-shape",
-            f"Tensor {source} of {directory.path / tensors[source].file} gives the shape {list(shape or ())}, but config.json makes {name} {list(value.shape)}.",
+            f"Tensor {source} of {directory.path / tensors[source].file} gives the shape {list(shape or ())}, "
+            f"but config.json makes {name} {list(value.shape)}.",
             f"{tensors[source].file}:{source}",
         )
 
@@ -140,7 +170,11 @@ def _leaves(expression: Expression) -> Any:
 
 
 def _complete(
-    model: PreTrainedModel, state: dict[str, torch.Tensor], tied: list[list[str]], expressions: dict[str, Expression], directory: ModelDirectory
+    model: PreTrainedModel,
+    state: dict[str, torch.Tensor],
+    tied: list[list[str]],
+    expressions: dict[str, Expression],
+    directory: ModelDirectory,
 ) -> frozenset[str]:
     """Gives tied names the expression of their group; returns buffers to compute. Raises TracerError where a parameter is missing."""
     for group in tied:

@@ -21,7 +21,15 @@ from .masks import Mask, read_mask
 NAME = "workbench"
 
 # Arguments of attention calls that have no influence on the numbers when caching, dropout and attention outputs are off.
-_IGNORED = {"position_ids", "cache_position", "use_cache", "output_attentions", "output_hidden_states", "return_dict", "layer_idx"}
+_IGNORED = {
+    "position_ids",
+    "cache_position",
+    "use_cache",
+    "output_attentions",
+    "output_hidden_states",
+    "return_dict",
+    "layer_idx",
+}
 
 
 @dataclass(frozen=True)
@@ -67,11 +75,20 @@ def register() -> None:
     AttentionMaskInterface.register(NAME, make_mask)
 
 
-def make_mask(*_: Any, mask_function: Any = None, attention_mask: torch.Tensor | None = None, q_offset: Any = 0, kv_offset: Any = 0, **__: Any) -> torch.Tensor:
+def make_mask(
+    *_: Any,
+    mask_function: Any = None,
+    attention_mask: torch.Tensor | None = None,
+    q_offset: Any = 0,
+    kv_offset: Any = 0,
+    **__: Any,
+) -> torch.Tensor:
     """The registered mask function: an opaque tensor that stands for the mask."""
     current = _sessions[-1]
     if attention_mask is not None or not _is_zero(q_offset) or not _is_zero(kv_offset):
-        raise not_traced("mask", "The model makes a padding mask or an offset mask of its own, which the attention op cannot express.")
+        raise not_traced(
+            "mask", "The model makes a padding mask or an offset mask of its own, which the attention op cannot express."
+        )
     mask = read_mask(mask_function)
     tensor = torch.ops.workbench.mask(current.positions, kind=mask.kind, window=mask.window)
     current.masks.append((tensor, mask))
@@ -103,11 +120,17 @@ def attention(
     mask = _checked_mask(current.mask_of(attention_mask), attention_mask, sliding_window, is_causal, where)
     unknown = sorted(name for name, given in others.items() if name not in _IGNORED and given is not None and given is not False)
     if unknown or dropout != 0.0:
-        raise not_traced("attention-argument", f"The {where} is called with {', '.join(unknown) or 'dropout'}, which the attention op does not have.", where)
+        raise not_traced(
+            "attention-argument",
+            f"The {where} is called with {', '.join(unknown) or 'dropout'}, which the attention op does not have.",
+            where,
+        )
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     for name, number in (("scale", scale), ("softcap", softcap)):
         if not isinstance(number, (int, float, type(None))):
-            raise not_traced("attention-argument", f"The {name} of the {where} is no number but a {type(number).__name__}.", where)
+            raise not_traced(
+                "attention-argument", f"The {name} of the {where} is no number but a {type(number).__name__}.", where
+            )
     call = Call(layer, mask, float(scale), float(softcap or 0.0), s_aux is not None)
     current.calls.append(call)
     output = torch.ops.workbench.attention(

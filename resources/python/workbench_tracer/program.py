@@ -43,7 +43,9 @@ def takes_flat_tokens(model: PreTrainedModel) -> None:
     parameters = inspect.signature(original).parameters
     if "position_ids" not in parameters:
         raise not_traced(
-            "no-positions", f"{type(model).__name__} takes no position_ids, so several sequences cannot be told apart in one call.", type(model).__name__
+            "no-positions",
+            f"{type(model).__name__} takes no position_ids, so several sequences cannot be told apart in one call.",
+            type(model).__name__,
         )
     picks_rows = "logits_to_keep" in parameters
 
@@ -62,7 +64,9 @@ def trace(model: PreTrainedModel, inputs: tuple[torch.Tensor, torch.Tensor, torc
     calls: list[plugin.Call] = []
     forward = model.forward
 
-    def with_session(self: Any, input_ids: torch.Tensor, position_ids: torch.Tensor, logits_to_keep: torch.Tensor) -> torch.Tensor:
+    def with_session(
+        self: Any, input_ids: torch.Tensor, position_ids: torch.Tensor, logits_to_keep: torch.Tensor
+    ) -> torch.Tensor:
         with plugin.session(position_ids) as current:
             logits = forward(input_ids, position_ids, logits_to_keep)
         calls[:] = current.calls
@@ -92,9 +96,18 @@ def check(model: PreTrainedModel, program: ExportedProgram, calls: list[plugin.C
         if node.target is targets.mask.default and node.users:
             user = next(iter(node.users))
             line = source_line(user.meta.get("stack_trace") or "")
-            raise not_traced("mask", f"{name} uses its attention mask outside of the attention interface ({user.name}, {line}), so its attention cannot be traced.", line)
+            raise not_traced(
+                "mask",
+                f"{name} uses its attention mask outside of the attention interface ({user.name}, {line}), "
+                "so its attention cannot be traced.",
+                line,
+            )
     if not calls or not any(node.target is targets.attention.default for node in ops):
-        raise not_traced("no-attention", f"{name} never calls the attention interface of transformers, so its attention cannot be traced.", name)
+        raise not_traced(
+            "no-attention",
+            f"{name} never calls the attention interface of transformers, so its attention cannot be traced.",
+            name,
+        )
 
 
 def source_line(stack_trace: str) -> str:
@@ -118,7 +131,9 @@ def not_exportable(model: PreTrainedModel, error: Exception) -> TracerError:
 
 
 def _is_model_code(filename: str) -> bool:
-    return "/transformers/models/" in filename or "/transformers_modules/" in filename or filename.endswith("modeling_rope_utils.py")
+    return (
+        "/transformers/models/" in filename or "/transformers_modules/" in filename or filename.endswith("modeling_rope_utils.py")
+    )
 
 
 def _innermost_module(model: PreTrainedModel, error: Exception) -> str | None:

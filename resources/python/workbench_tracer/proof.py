@@ -67,7 +67,9 @@ def prove(plan: Plan, config: PreTrainedConfig, calls: tuple[Call, ...]) -> Proo
         raise _not_proven(f"{name} does not run at a reduced size ({one_line(error)})") from error
     absolute, relative = min(errors, key=lambda pair: pair[1])
     if not relative <= TOLERANCE:
-        raise _not_proven(f"{name} gives other logits than transformers eager, relative error {relative:.1e}, tolerance {TOLERANCE:.0e}")
+        raise _not_proven(
+            f"{name} gives other logits than transformers eager, relative error {relative:.1e}, tolerance {TOLERANCE:.0e}"
+        )
     return Proof("transformers eager", "float32", SEQUENCES, absolute, relative, TOLERANCE)
 
 

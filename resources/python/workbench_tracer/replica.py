@@ -21,7 +21,17 @@ _WIDTHS = {
     "qk_nope_head_dim": 12, "qk_head_dim": 20, "v_head_dim": 10, "vocab_size": VOCABULARY, "vocab_size_per_layer_input": VOCABULARY,
     "sliding_window": WINDOW, "attention_chunk_size": WINDOW,
 }  # fmt: skip
-_AT_MOST = {"num_experts": 8, "num_local_experts": 8, "n_routed_experts": 8, "moe_num_experts": 8, "num_experts_per_tok": 2, "moe_k": 2, "moe_topk": 2, "n_group": 2, "topk_group": 1}
+_AT_MOST = {
+    "num_experts": 8,
+    "num_local_experts": 8,
+    "n_routed_experts": 8,
+    "moe_num_experts": 8,
+    "num_experts_per_tok": 2,
+    "moe_k": 2,
+    "moe_topk": 2,
+    "n_group": 2,
+    "topk_group": 1,
+}
 _TOKENS = ("pad_token_id", "bos_token_id", "eos_token_id")
 
 
@@ -68,7 +78,12 @@ def _reduce_heads(config: PreTrainedConfig, small: PreTrainedConfig) -> None:
     hidden = few_heads * HEAD_WIDTH
     if width and width * heads != _number(config, "hidden_size"):
         hidden -= HEAD_WIDTH // 2  # the projections are no squares
-    for name, value in (("num_attention_heads", few_heads), ("num_key_value_heads", few_groups), ("hidden_size", hidden), ("head_dim", HEAD_WIDTH)):
+    for name, value in (
+        ("num_attention_heads", few_heads),
+        ("num_key_value_heads", few_groups),
+        ("hidden_size", hidden),
+        ("head_dim", HEAD_WIDTH),
+    ):
         if _number(config, name):
             _set(small, name, value)
 

@@ -30,7 +30,9 @@ def resolve(model: str, download: bool) -> Path:
         if not download:
             raise _not_found(repo, revision) from None
     except Exception as error:  # the library raises many kinds
-        raise bad_input("not-resolved", f"{_named(repo, revision)} cannot be looked up in the cache: {_clean(error)}", repo) from error
+        raise bad_input(
+            "not-resolved", f"{_named(repo, revision)} cannot be looked up in the cache: {_clean(error)}", repo
+        ) from error
     return _download(repo, revision)
 
 
@@ -40,17 +42,27 @@ def _named(repo: str, revision: str | None) -> str:
 
 def _not_found(repo: str, revision: str | None) -> TracerError:
     return bad_input(
-        "not-in-cache", f"{_named(repo, revision)} is neither a folder nor in the local Hugging Face cache; download it or name a model directory.", repo
+        "not-in-cache",
+        f"{_named(repo, revision)} is neither a folder nor in the local Hugging Face cache; download it or name a model directory.",
+        repo,
     )
 
 
 def _download(repo: str, revision: str | None) -> Path:
     from huggingface_hub import constants, snapshot_download
-    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
 
     named, endpoint = _named(repo, revision), constants.ENDPOINT
     if constants.HF_HUB_OFFLINE:
-        raise bad_input("offline", f"{named} is not in the local Hugging Face cache, and HF_HUB_OFFLINE forbids to download it.", repo)
+        raise bad_input(
+            "offline", f"{named} is not in the local Hugging Face cache, and HF_HUB_OFFLINE forbids to download it.", repo
+        )
     try:
         return Path(snapshot_download(repo, revision=revision, allow_patterns=_WANTED))
     except GatedRepoError as error:
@@ -61,9 +73,17 @@ def _download(repo: str, revision: str | None) -> Path:
         raise bad_input("no-such-model", f"{endpoint} has no model {named}, or HF_TOKEN gives no access to it.", repo) from error
     except HfHubHTTPError as error:
         status = getattr(error.response, "status_code", "an error")
-        raise bad_input("download-failed", f"{named} cannot be downloaded: {endpoint} answered {status}; check HF_TOKEN and HF_ENDPOINT.", repo) from error
+        raise bad_input(
+            "download-failed",
+            f"{named} cannot be downloaded: {endpoint} answered {status}; check HF_TOKEN and HF_ENDPOINT.",
+            repo,
+        ) from error
     except (LocalEntryNotFoundError, OSError) as error:
-        raise bad_input("download-failed", f"{named} is not in the local cache and cannot be downloaded from {endpoint}: {_clean(error)}", repo) from error
+        raise bad_input(
+            "download-failed",
+            f"{named} is not in the local cache and cannot be downloaded from {endpoint}: {_clean(error)}",
+            repo,
+        ) from error
     except Exception as error:  # HTTP libraries raise their own kinds
         raise bad_input("download-failed", f"{named} cannot be downloaded from {endpoint}: {_clean(error)}", repo) from error
 

@@ -33,7 +33,8 @@ def limits(config: PreTrainedConfig) -> dict[str, int]:
 
 def warnings(config: PreTrainedConfig) -> list[str]:
     return [
-        f"Rotary tables of type {rope_type} depend on the longest sequence in a batch; traced is the table for up to {limit} tokens, longer sequences are not covered."
+        f"Rotary tables of type {rope_type} depend on the longest sequence in a batch; "
+        f"traced is the table for up to {limit} tokens, longer sequences are not covered."
         for rope_type, limit in limits(config).items()
     ]
 

@@ -13,8 +13,27 @@ from .errors import bad_input
 
 # Bits per element of every dtype of the format.
 DTYPE_BITS = {
-    "BOOL": 8, "U8": 8, "I8": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "F64": 64, "I64": 64,
-    "U64": 64, "C64": 64, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E5M2FNUZ": 8, "F8_E4M3FNUZ": 8, "F4": 4, "F6_E2M3": 6,
+    "BOOL": 8,
+    "U8": 8,
+    "I8": 8,
+    "I16": 16,
+    "U16": 16,
+    "F16": 16,
+    "BF16": 16,
+    "I32": 32,
+    "U32": 32,
+    "F32": 32,
+    "F64": 64,
+    "I64": 64,
+    "U64": 64,
+    "C64": 64,
+    "F8_E5M2": 8,
+    "F8_E4M3": 8,
+    "F8_E8M0": 8,
+    "F8_E5M2FNUZ": 8,
+    "F8_E4M3FNUZ": 8,
+    "F4": 4,
+    "F6_E2M3": 6,
     "F6_E3M2": 6,
 }
 # The format's own limit (100 MB); a longer header is damage, not a model.
@@ -35,7 +54,9 @@ def read_header(path: Path) -> dict[str, TensorHeader]:
         with path.open("rb") as file:
             start = file.read(8)
             if len(start) < 8:
-                raise bad_input("truncated-safetensors", f"{path} has {size} bytes, too few for a safetensors file; fetch it again.", path)
+                raise bad_input(
+                    "truncated-safetensors", f"{path} has {size} bytes, too few for a safetensors file; fetch it again.", path
+                )
             (length,) = struct.unpack("<Q", start)
             if length > HEADER_LIMIT_BYTES or 8 + length > size:
                 raise bad_input(
@@ -79,4 +100,6 @@ def _tensor(path: Path, name: str, entry: Any, data_bytes: int) -> TensorHeader:
 
 
 def _are_sizes(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values)
+    return isinstance(values, list) and all(
+        isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values
+    )

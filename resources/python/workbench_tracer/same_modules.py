@@ -162,6 +162,7 @@ class Comparison:
             raise Different(f"{path}: {sorted(map(str, left ^ right))}")
 
     def _functions(self, left: Any, right: Any, path: str) -> None:
+        parts: tuple[Any, ...]
         if isinstance(left, functools.partial):
             parts = (left.func, left.args, left.keywords), (right.func, right.args, right.keywords)
         elif isinstance(left, types.MethodType):

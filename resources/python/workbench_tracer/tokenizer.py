@@ -76,7 +76,10 @@ def _chat(tokenizer: Any, request: dict[str, Any]) -> dict[str, Any]:
     if tokenizer.chat_template is None:
         raise RequestError("the tokenizer has no chat template; send the text itself")
     ids = tokenizer.apply_chat_template(
-        _field(request, "messages", list), add_generation_prompt=bool(request.get("add_generation_prompt", True)), tokenize=True, return_dict=False
+        _field(request, "messages", list),
+        add_generation_prompt=bool(request.get("add_generation_prompt", True)),
+        tokenize=True,
+        return_dict=False,
     )
     return {"ids": list(ids)}
 

@@ -44,7 +44,9 @@ def run(options: TraceOptions, events: Events) -> None:
             with mode:
                 whole = build(plan, plan.config, dtype=plan.dtype)
             names = parameters.ParameterMap.of(whole, directory, plan.text_part)
-            names.warnings.append("config.json ties the word embeddings, but the checkpoint holds two different ones; traced as two.")
+            names.warnings.append(
+                "config.json ties the word embeddings, but the checkpoint holds two different ones; traced as two."
+            )
         layers = choose_layers(plan, whole, mode, names.computed, force_full=options.full)
         events.stage("export", layers.summary)
         traced, layers = _export(plan, whole, layers, mode)
@@ -76,7 +78,15 @@ def _export(plan: Plan, whole: PreTrainedModel, layers: Layers, mode: FakeTensor
         return program.trace(layers.model, program.example_inputs()), layers
 
 
-def _write(folder: Path, directory: ModelDirectory, plan: Plan, layers: Layers, names: parameters.ParameterMap, traced: program.Traced, weights: dict[str, torch.Tensor]) -> dict[str, Any]:
+def _write(
+    folder: Path,
+    directory: ModelDirectory,
+    plan: Plan,
+    layers: Layers,
+    names: parameters.ParameterMap,
+    traced: program.Traced,
+    weights: dict[str, torch.Tensor],
+) -> dict[str, Any]:
     """weights: data of the parameters, where they are not those of a checkpoint."""
     values = computed.computed_buffers(layers.model, names.computed)
     persistent = {name: value for name, value in values.items() if name in traced.program.state_dict}

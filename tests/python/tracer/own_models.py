@@ -9,7 +9,7 @@ import zoo
 
 LAYERS = 4
 
-_CODE = '''
+_CODE = """
 import torch
 from torch import nn
 from transformers import LlamaConfig
@@ -77,7 +77,7 @@ class OwnForCausalLM(LlamaForCausalLM):
         super().__init__(config)
         self.model = OwnModel(config)
         self.post_init()
-'''
+"""
 
 _PLACES = ("before", "attention_init", "attention_forward", "layer_init", "layer_forward", "model_forward", "loop")
 

@@ -21,7 +21,12 @@ def environment(**changes):
 
 def tracer(*arguments, stdin="", **changes):
     done = subprocess.run(
-        [sys.executable, "-m", "workbench_tracer", *map(str, arguments)], capture_output=True, text=True, input=stdin, env=environment(**changes), timeout=300
+        [sys.executable, "-m", "workbench_tracer", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        input=stdin,
+        env=environment(**changes),
+        timeout=300,
     )
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
@@ -78,7 +83,7 @@ def test_an_older_trace_is_replaced_and_kept_on_failure(model, tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["out"]
 
 
-# --- cache key ----------------------------------------------------------------------------------------------------------------------------
+# --- cache key ---
 
 
 def key_of(directory, *options):
@@ -118,7 +123,9 @@ def test_cache_key_is_quick_and_imports_no_torch(model):
     """Processor time, since other processes may have the machine."""
     code = "import sys; from workbench_tracer.commands import main; main(sys.argv[1:]); sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, "-c", code, "cache-key", "--model", str(model("llama"))], env=environment(), capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, "cache-key", "--model", str(model("llama"))], env=environment(), capture_output=True
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.3
@@ -129,7 +136,7 @@ def test_cache_key_of_bad_input(tmp_path):
     assert status == 3 and events[0]["code"] == "no-config"
 
 
-# --- tokenizer ----------------------------------------------------------------------------------------------------------------------------
+# --- tokenizer ---
 
 
 @pytest.fixture
@@ -162,7 +169,13 @@ def test_tokenizer_answers_line_by_line(with_tokenizer):
     lines = "".join(json.dumps(request) + "\n" for request in requests) + "no json\n\n"
     status, answers, errors = tracer("tokenizer", "--model", with_tokenizer, stdin=lines)
     assert status == 0, errors
-    assert answers[:5] == [{"ids": [0, 3, 4]}, {"ids": [3, 4]}, {"text": "hello world"}, {"text": "<s> hello world </s>"}, {"ids": [5, 6, 3, 1]}]
+    assert answers[:5] == [
+        {"ids": [0, 3, 4]},
+        {"ids": [3, 4]},
+        {"text": "hello world"},
+        {"text": "<s> hello world </s>"},
+        {"ids": [5, 6, 3, 1]},
+    ]
     assert all("error" in answer for answer in answers[5:]) and len(answers) == 9
 
 
@@ -174,7 +187,7 @@ def test_no_tokenizer_and_no_template(model, with_tokenizer):
     assert "no chat template" in answers[0]["error"]
 
 
-# --- names --------------------------------------------------------------------------------------------------------------------------------
+# --- names ---
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -214,7 +227,12 @@ def test_a_name_that_is_not_there(arguments, code, words, hub_cache):
 
 
 def test_a_server_that_does_not_answer(hub_cache):
-    changes = {"HF_HOME": str(hub_cache), "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:9", "HF_TOKEN": "hf_secret_of_this_test"}
+    changes = {
+        "HF_HOME": str(hub_cache),
+        "HF_HUB_OFFLINE": "0",
+        "HF_ENDPOINT": "http://127.0.0.1:9",
+        "HF_TOKEN": "hf_secret_of_this_test",
+    }
     status, events, errors = tracer("resolve", "--model", "org/other", "--download", **changes)
     assert status == 3 and events[0]["code"] == "download-failed" and "127.0.0.1:9" in events[0]["message"]
     assert "hf_secret_of_this_test" not in json.dumps(events) + errors

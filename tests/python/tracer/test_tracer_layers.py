@@ -10,7 +10,7 @@ from tracer_support import trace
 from workbench_tracer.layers import cut_config
 from workbench_tracer.same_modules import Comparison, Different, Side, Unsure
 
-# --- whole models ------------------------------------------------------------------------------------------------------------------------
+# --- whole models ---
 
 
 def layers_of(directory, tmp_path):
@@ -51,8 +51,14 @@ def test_one_different_value_tells_a_layer_apart(difference, own_model, tmp_path
     ("parts", "reason"),
     [
         ({"layer_forward": "hidden_states = hidden_states * (1.0 + 0.01 * self.layer_idx)"}, "compute with their number"),
-        ({"attention_forward": "hidden_states = hidden_states * [1.0, 2.0, 3.0, 4.0][self.layer_idx]"}, "compute with their number"),
-        ({"attention_forward": "hidden_states = hidden_states * 2 if self.layer_idx == 2 else hidden_states"}, "compute with their number"),
+        (
+            {"attention_forward": "hidden_states = hidden_states * [1.0, 2.0, 3.0, 4.0][self.layer_idx]"},
+            "compute with their number",
+        ),
+        (
+            {"attention_forward": "hidden_states = hidden_states * 2 if self.layer_idx == 2 else hidden_states"},
+            "compute with their number",
+        ),
         ({"loop": "hidden_states = hidden_states * (1.0 + 0.01 * number)"}, "the output of the layer before it"),
         ({"loop": "hidden_states = hidden_states + 1.0 if number == 2 else hidden_states"}, "the output of the layer before it"),
         ({"layer_init": "self.secret = object()"}, "not certain"),
@@ -98,7 +104,7 @@ def test_every_list_with_one_entry_per_layer_is_cut():
     assert cut_config(Qwen3MoeConfig(num_hidden_layers=6, mlp_only_layers=[0, 5]), 6, 2).mlp_only_layers == [0]
 
 
-# --- the comparison ----------------------------------------------------------------------------------------------------------------------
+# --- the comparison ---
 
 
 def verdict(left, right, layer=None):

@@ -51,7 +51,10 @@ def causal_mask_function(batch_idx, head_idx, q_idx, kv_idx):
         (masks.sliding_window_overlay(7), "sliding 7"),
         (masks.sliding_window_bidirectional_mask_function(7), "sliding_window_bidirectional_overlay"),
         (masks.padding_mask_function(torch.ones(1, 3)), "padding_mask_function"),
-        (masks.and_masks(masks.sliding_window_causal_mask_function(7), masks.sliding_window_overlay(5)), "sliding 5 and sliding 7"),
+        (
+            masks.and_masks(masks.sliding_window_causal_mask_function(7), masks.sliding_window_overlay(5)),
+            "sliding 5 and sliding 7",
+        ),
         (masks.and_masks(masks.chunked_causal_mask_function(4, torch.zeros(1)), masks.sliding_window_overlay(5)), "chunked 4"),
         (masks.and_masks(masks.causal_mask_function, masks.bidirectional_mask_function), "causal and full"),
         (masks.and_masks(masks.causal_mask_function, own_mask), "own_mask"),
@@ -75,7 +78,13 @@ def test_bidirectional_gemma3_is_refused(tmp_path):
 def test_bloom_is_refused(tmp_path):
     """BLOOM never calls the interface: a mask function that returns nothing would lose its causality in silence."""
     transformers.BloomConfig(
-        vocab_size=99, hidden_size=32, n_layer=2, n_head=4, architectures=["BloomForCausalLM"], bos_token_id=None, eos_token_id=None
+        vocab_size=99,
+        hidden_size=32,
+        n_layer=2,
+        n_head=4,
+        architectures=["BloomForCausalLM"],
+        bos_token_id=None,
+        eos_token_id=None,
     ).save_pretrained(tmp_path / "model")
     error = refusal(tmp_path / "model", tmp_path / "out")
     assert "BloomForCausalLM" in error.message and error.exit_status == 4

@@ -61,7 +61,9 @@ def _layer_nodes(found, prefix, number):
         if f",{path}," in stack and not node["target"].startswith("_operator"):
             plain = {name: value for name, value in arguments(node).items() if not isinstance(value, dict) and name != "layer"}
             # Symbolic sizes have other node names; which size it is shows in the shapes that the numbers test checks.
-            result.append((node["target"], sorted((name, re.sub(r"'as_name': '\w+'", "size", str(value))) for name, value in plain.items())))
+            result.append(
+                (node["target"], sorted((name, re.sub(r"'as_name': '\w+'", "size", str(value))) for name, value in plain.items()))
+            )
     return result
 
 
@@ -88,10 +90,16 @@ def test_attention_arguments_are_those_of_the_model(traced):
 
 def test_names_are_those_of_the_model(traced):
     found = traced("qwen3")
-    specs = [spec["parameter"]["parameter_name"] for spec in found.program["graph_module"]["signature"]["input_specs"] if "parameter" in spec]
+    specs = [
+        spec["parameter"]["parameter_name"]
+        for spec in found.program["graph_module"]["signature"]["input_specs"]
+        if "parameter" in spec
+    ]
     assert "model.layers.0.self_attn.q_proj.weight" in specs and all(name in found.described["parameters"] for name in specs)
     stacks = [node["metadata"].get("nn_module_stack", "") for node in found.nodes]
-    assert any(",model.layers.0.self_attn.q_norm,transformers.models.qwen3.modeling_qwen3.Qwen3RMSNorm" in stack for stack in stacks)
+    assert any(
+        ",model.layers.0.self_attn.q_norm,transformers.models.qwen3.modeling_qwen3.Qwen3RMSNorm" in stack for stack in stacks
+    )
     frames = [node["metadata"].get("stack_trace", "") for node in found.nodes]
     assert any("modeling_qwen3.py" in frame for frame in frames) and not any("workbench_tracer" in frame for frame in frames)
     assert any(file.endswith("modeling_qwen3.py") for file in found.described["sources"])

@@ -39,7 +39,9 @@ def test_shards_and_tied_weights(model, traced, tmp_path):
     assert len(list(directory.glob("*.safetensors"))) > 2
     assert trace(directory, tmp_path / "out", proof=False).described["parameters"] == traced("qwen2").described["parameters"]
     found = traced("qwen2").described["parameters"]
-    assert found["lm_head.weight"]["from"] == found["model.embed_tokens.weight"]["from"] == [{"tensor": "model.embed_tokens.weight"}]
+    assert (
+        found["lm_head.weight"]["from"] == found["model.embed_tokens.weight"]["from"] == [{"tensor": "model.embed_tokens.weight"}]
+    )
 
 
 @pytest.fixture
@@ -99,7 +101,14 @@ def test_pickled_weights_are_not_read(tmp_path):
 
 def test_text_part_of_a_vision_language_model(tmp_path):
     text = {key: value for key, value in zoo.ZOO["gemma3"].config.items() if value is not None}
-    vision = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64, "image_size": 56, "patch_size": 14}
+    vision = {
+        "hidden_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "image_size": 56,
+        "patch_size": 14,
+    }
     settings = transformers.Gemma3Config(text_config=text, vision_config=vision, mm_tokens_per_image=4, image_token_index=200)
     torch.manual_seed(1)
     whole = transformers.Gemma3ForConditionalGeneration(settings).eval()

@@ -15,7 +15,9 @@ _attention, _read_mask = plugin.attention, plugin.read_mask
 @pytest.mark.parametrize("name", ["cohere", "granite", "qwen3"])
 def test_a_scale_that_is_wrong_by_five_percent(name, tmp_path, monkeypatch):
     """The smallest effect of all wrong arguments: 0.004 of the largest logit in a Cohere model."""
-    monkeypatch.setattr(plugin, "attention", lambda *args, scaling=None, **kwargs: _attention(*args, scaling=scaling * 1.05, **kwargs))
+    monkeypatch.setattr(
+        plugin, "attention", lambda *args, scaling=None, **kwargs: _attention(*args, scaling=scaling * 1.05, **kwargs)
+    )
     error = refusal(zoo.save_config(name, tmp_path / "model"), tmp_path / "out")
     assert error.code == "not-proven" and "other logits" in error.message and error.exit_status == 4
 
@@ -41,14 +43,18 @@ def test_a_lost_softcap(tmp_path, monkeypatch):
 
 def test_values_of_other_heads(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        plugin, "attention", lambda module, query, key, value, *args, **kwargs: _attention(module, query, key, value.flip(1), *args, **kwargs)
+        plugin,
+        "attention",
+        lambda module, query, key, value, *args, **kwargs: _attention(module, query, key, value.flip(1), *args, **kwargs),
     )
     assert refusal(zoo.save_config("llama", tmp_path / "model"), tmp_path / "out").code == "not-proven"
 
 
 def test_a_softmax_of_its_own_instead_of_the_interface(own_model, tmp_path):
     """A model that computes other numbers when it is traced than in eager."""
-    parts = {"attention_forward": "hidden_states = hidden_states * (1.0 if self.config._attn_implementation == 'eager' else 1.01)"}
+    parts = {
+        "attention_forward": "hidden_states = hidden_states * (1.0 if self.config._attn_implementation == 'eager' else 1.01)"
+    }
     error = refusal(own_model(**parts), tmp_path / "out", trust_remote_code=True)
     assert error.code == "not-proven"
 

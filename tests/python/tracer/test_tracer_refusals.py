@@ -31,7 +31,7 @@ def refused(directory, tmp_path, code, *words, status=3, **options):
         assert word in error.message
 
 
-# --- directory and config.json ------------------------------------------------------------------------------------------------------------
+# --- directory and config.json ---
 
 
 def test_missing_directory(tmp_path):
@@ -71,14 +71,16 @@ def test_unknown_model_type(llama, tmp_path):
     refused(llama, tmp_path, "unknown-model-type", "no-such-model", "config.json")
 
 
-@pytest.mark.parametrize("changes", [{"hidden_size": -4}, {"num_attention_heads": 0}, {"hidden_size": "many"}, {"num_hidden_layers": 0}])
+@pytest.mark.parametrize(
+    "changes", [{"hidden_size": -4}, {"num_attention_heads": 0}, {"hidden_size": "many"}, {"num_hidden_layers": 0}]
+)
 def test_sizes_that_cannot_be(changes, tmp_path):
     directory = zoo.save_config("llama", tmp_path / "model")
     edit(directory, **changes)
     assert refusal(directory, tmp_path / "out").exit_status in (3, 4)
 
 
-# --- weights ------------------------------------------------------------------------------------------------------------------------------
+# --- weights ---
 
 
 def test_truncated_safetensors(llama, tmp_path):
@@ -117,7 +119,11 @@ def rewrite_header(directory, change):
 @pytest.mark.parametrize(
     ("change", "code", "word"),
     [
-        (lambda header: header["model.norm.weight"].update(data_offsets=[1 << 40, (1 << 40) + 240]), "truncated-safetensors", "model.norm.weight"),
+        (
+            lambda header: header["model.norm.weight"].update(data_offsets=[1 << 40, (1 << 40) + 240]),
+            "truncated-safetensors",
+            "model.norm.weight",
+        ),
         (lambda header: header["model.norm.weight"].update(data_offsets=[240, 0]), "truncated-safetensors", "model.norm.weight"),
         (lambda header: header["model.norm.weight"].update(data_offsets=[0]), "bad-safetensors-header", "model.norm.weight"),
         (lambda header: header["model.norm.weight"].update(shape=[-60]), "bad-safetensors-header", "model.norm.weight"),
@@ -168,7 +174,7 @@ def test_an_index_that_names_another_file(sharded, tmp_path):
     refused(sharded, tmp_path, "missing-tensor", "model.norm.weight")
 
 
-# --- kinds of models ----------------------------------------------------------------------------------------------------------------------
+# --- kinds of models ---
 
 
 @pytest.mark.parametrize(
@@ -189,12 +195,16 @@ def test_quantised_checkpoints(quantisation, word, llama, tmp_path):
 
 def test_adapter(tmp_path):
     (tmp_path / "adapter").mkdir()
-    (tmp_path / "adapter" / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", "base_model_name_or_path": "org/base"}))
+    (tmp_path / "adapter" / "adapter_config.json").write_text(
+        json.dumps({"peft_type": "LORA", "base_model_name_or_path": "org/base"})
+    )
     refused(tmp_path / "adapter", tmp_path, "adapter", "LORA", "org/base")
 
 
 def test_encoder_decoder(tmp_path):
-    transformers.T5Config(vocab_size=99, d_model=32, num_layers=2, architectures=["T5ForConditionalGeneration"]).save_pretrained(tmp_path / "t5")
+    transformers.T5Config(vocab_size=99, d_model=32, num_layers=2, architectures=["T5ForConditionalGeneration"]).save_pretrained(
+        tmp_path / "t5"
+    )
     refused(tmp_path / "t5", tmp_path, "encoder-decoder", "encoder-decoder", "t5")
 
 
@@ -215,7 +225,9 @@ def test_vision_model_without_a_language_model(tmp_path):
 
 @pytest.mark.parametrize("architectures", [["MambaForCausalLM"]])
 def test_state_space_model(architectures, tmp_path):
-    transformers.MambaConfig(vocab_size=99, hidden_size=32, num_hidden_layers=2, architectures=architectures).save_pretrained(tmp_path / "mamba")
+    transformers.MambaConfig(vocab_size=99, hidden_size=32, num_hidden_layers=2, architectures=architectures).save_pretrained(
+        tmp_path / "mamba"
+    )
     refused(tmp_path / "mamba", tmp_path, "no-positions", "MambaForCausalLM", status=4)
 
 
@@ -236,7 +248,13 @@ def test_control_flow_on_data_names_module_and_line(own_model, tmp_path):
     lines = (directory / "modeling_own.py").read_text().splitlines()
     number = next(index for index, line in enumerate(lines, 1) if "hidden_states.sum() > 0" in line)
     refused(
-        directory, tmp_path, "not-exportable", "model.layers.0.self_attn (OwnAttention)", f"modeling_own.py:{number}", status=4, trust_remote_code=True
+        directory,
+        tmp_path,
+        "not-exportable",
+        "model.layers.0.self_attn (OwnAttention)",
+        f"modeling_own.py:{number}",
+        status=4,
+        trust_remote_code=True,
     )
 
 
@@ -250,7 +268,7 @@ def test_a_buffer_that_nobody_fills(own_model, tmp_path):
     refused(own_model(**parts), tmp_path, "unknown-buffer", "model.layers.0.secret", status=4, trust_remote_code=True)
 
 
-# --- code of the model --------------------------------------------------------------------------------------------------------------------
+# --- code of the model ---
 
 
 def test_own_code_does_not_run_unasked(own_model, tmp_path):
@@ -267,14 +285,24 @@ def test_native_class_is_preferred_to_code_that_is_not_trusted(llama, tmp_path):
     (llama / "modeling_own.py").write_text(f"open({str(marker)!r}, 'w')")
     edit(llama, auto_map={"AutoModelForCausalLM": "modeling_own.OwnForCausalLM"})
     described = trace(llama, tmp_path / "out", proof=False).described
-    assert described["model"]["class"] == "LlamaForCausalLM" and "its own model code" in described["warnings"][0] and not marker.exists()
+    assert (
+        described["model"]["class"] == "LlamaForCausalLM"
+        and "its own model code" in described["warnings"][0]
+        and not marker.exists()
+    )
 
 
 def test_broken_own_code(own_model, tmp_path):
-    refused(own_model(before="raise RuntimeError('broken on purpose')"), tmp_path, "bad-config", "broken on purpose", trust_remote_code=True)
+    refused(
+        own_model(before="raise RuntimeError('broken on purpose')"),
+        tmp_path,
+        "bad-config",
+        "broken on purpose",
+        trust_remote_code=True,
+    )
 
 
-# --- output -------------------------------------------------------------------------------------------------------------------------------
+# --- output ---
 
 
 def test_output_over_other_files(llama, tmp_path):

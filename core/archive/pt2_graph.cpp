@@ -1,12 +1,11 @@
 #include "core/archive/pt2_graph.h"
 
+#include "core/archive/pt2_json.h"
 #include "core/archive/pt2_metadata.h"
 #include "core/archive/pt2_schema.h"
 #include "core/graph/verify.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <unordered_set>
 
 namespace workbench::pt2 {
@@ -15,29 +14,6 @@ namespace {
 /// Longer module paths are damage, and would make a tree of that depth.
 constexpr std::size_t kMaxPath = 1000;
 constexpr int kMaxSubgraphDepth = 20;
-
-/// The one member of a union: {"as_tensor": {...}}.
-std::pair<const std::string&, const Json&> unionMember(const Json& value) {
-    const auto& object = value.get_ref<const Json::object_t&>();
-    if (object.size() != 1)
-        throw Json::other_error::create(501, "an argument has not exactly one kind", &value);
-    return {object.begin()->first, object.begin()->second};
-}
-
-const std::string& nameIn(const Json& tensor) {
-    return tensor.at("name").get_ref<const std::string&>();
-}
-
-/// torch writes floats that JSON has no number for as text.
-double floatFrom(const Json& value) {
-    if (!value.is_string())
-        return value.get<double>();
-    const std::string& text = value.get_ref<const std::string&>();
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    return text == "Infinity"    ? kInfinity
-           : text == "-Infinity" ? -kInfinity
-                                 : std::numeric_limits<double>::quiet_NaN();
-}
 
 class GraphBuilder {
 public:
@@ -217,28 +193,13 @@ private:
     static bool isSymbolic(const Json& output) { return unionMember(output).first.substr(0, 7) == "as_sym_"; }
 
     void addOperator(Scope& scope, const Json& node, const std::string& op) {
-        std::vector<Argument> arguments;
-        for (const Json& input : node.at("inputs")) {
-            Argument& argument = arguments.emplace_back();
-            argument.name = input.at("name").get<std::string>();
-            readArgument(scope, node, input.at("arg"), argument);
-            if (m_fault)
-                return;
-        }
-        std::vector<std::string> names;
-        for (const Json& output : node.at("outputs")) {
-            const auto& [kind, held] = unionMember(output);
-            if (kind == "as_tensor")
-                names.push_back(nameIn(held));
-            else if (kind == "as_tensors")
-                for (const Json& tensor : held)
-                    names.push_back(nameIn(tensor));
-            else
-                return failAtNode(node, "the operator " + op + " returns something that is not a tensor (" +
-                                            kind + ")");
-        }
-        if (names.empty())
-            return failAtNode(node, "the operator " + op + " returns nothing, so it must change something");
+        std::vector<Argument> arguments = readArguments(scope, node);
+        const std::vector<std::string> names = resultNames(node, op);
+        if (m_fault)
+            return;
+        if (updatesStatistics(op, arguments))
+            return failAtNode(node, "the operator " + op +
+                                        " updates its running statistics; export the model in eval mode");
         std::vector<std::pair<std::string, TensorMeta>> outputs;
         for (const std::string& name : names) {
             std::string problem;
@@ -251,6 +212,47 @@ private:
             m_graph.addNode(op, std::move(arguments), std::move(outputs), moduleOf(node), sourceOf(node));
         for (std::size_t i = 0; i < names.size(); ++i)
             scope.bindTensor(names[i], m_graph.node(id).outputs[i]);
+    }
+
+    std::vector<Argument> readArguments(Scope& scope, const Json& node) {
+        std::vector<Argument> arguments;
+        for (const Json& input : node.at("inputs")) {
+            Argument& argument = arguments.emplace_back();
+            argument.name = input.at("name").get<std::string>();
+            if (!isWord(argument.name))
+                failAtNode(node, "an argument's name is no word");
+            if (m_fault)
+                break;
+            readArgument(scope, node, input.at("arg"), argument);
+        }
+        return arguments;
+    }
+
+    std::vector<std::string> resultNames(const Json& node, const std::string& op) {
+        std::vector<std::string> names;
+        for (const Json& output : node.at("outputs")) {
+            const auto& [kind, held] = unionMember(output);
+            if (kind == "as_tensor")
+                names.push_back(nameIn(held));
+            else if (kind == "as_tensors")
+                for (const Json& tensor : held)
+                    names.push_back(nameIn(tensor));
+            else
+                failAtNode(node,
+                           "the operator " + op + " returns something that is not a tensor (" + kind + ")");
+        }
+        if (names.empty())
+            failAtNode(node, "the operator " + op + " returns nothing, so it must change something");
+        return names;
+    }
+
+    /// Batch normalisation in training mode writes to its buffers without saying so in its name.
+    static bool updatesStatistics(const std::string& op, const std::vector<Argument>& arguments) {
+        return op.find("batch_norm") != std::string::npos &&
+               std::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
+                   const auto* training = std::get_if<bool>(&argument.value);
+                   return argument.name == "training" && training && *training;
+               });
     }
 
     /// Names of a subgraph may repeat those of the graph around it.

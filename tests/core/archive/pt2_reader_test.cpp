@@ -154,6 +154,21 @@ TEST_F(Pt2Reader, RefusesWhatMutates) {
     EXPECT_TRUE(refuses(buffer, "buffer_mutation ('norm.scale')"));
 }
 
+TEST_F(Pt2Reader, RefusesBatchNormalisationInTraining) {
+    MadeArchive made;
+    made.node("y")["target"] = "torch.ops.aten.batch_norm.default";
+    made.node("y")["inputs"].push_back({{"name", "training"}, {"arg", {{"as_bool", false}}}, {"kind", 1}});
+    EXPECT_TRUE(read(made));
+    made.node("y")["inputs"].back()["arg"]["as_bool"] = true;
+    EXPECT_TRUE(refuses(made, "aten.batch_norm.default updates its running statistics"));
+}
+
+TEST_F(Pt2Reader, RefusesArgumentNamesThatAreNoWords) {
+    MadeArchive made;
+    made.node("y")["inputs"][0]["name"] = "self=1) \nx";
+    EXPECT_TRUE(refuses(made, "node 'y': an argument's name is no word"));
+}
+
 TEST_F(Pt2Reader, PureOperatorsWithUnderscoresAreRead) {
     MadeArchive made;
     made.node("y")["target"] = "torch.ops.aten.__and__.Tensor";

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <cstdio>
+#include <ctime>
 
 namespace workbench {
 namespace {
@@ -114,18 +115,17 @@ TEST(GraphText, TwelveThousandNodesTakeWellUnderASecond) {
                 std::to_string(i - 1) + ", other=%v0) @\"model.layers." + std::to_string(i / 130) +
                 ".mlp\" from \"m.py\":" + std::to_string(i % 130) + " forward\n";
     text += "output %v12000\n";
-    const auto start = std::chrono::steady_clock::now();
+    // Processor time: the machine may be busy.
+    const std::clock_t start = std::clock();
     const Graph graph = parseGraph(text).value();
-    const auto parsedAt = std::chrono::steady_clock::now();
+    const std::clock_t parsedAt = std::clock();
     const std::string printed = print(graph);
-    const auto printedAt = std::chrono::steady_clock::now();
+    const std::clock_t printedAt = std::clock();
     EXPECT_EQ(graph.nodes.size(), 12000U);
-    const std::chrono::duration<double, std::milli> parseTime = parsedAt - start;
-    const std::chrono::duration<double, std::milli> printTime = printedAt - parsedAt;
-    std::printf("parse %.1f ms, print %.1f ms, %zu bytes\n", parseTime.count(), printTime.count(),
+    const auto ms = [](std::clock_t ticks) { return 1e3 * static_cast<double>(ticks) / CLOCKS_PER_SEC; };
+    std::printf("parse %.1f ms, print %.1f ms, %zu bytes\n", ms(parsedAt - start), ms(printedAt - parsedAt),
                 printed.size());
-    EXPECT_LT(parseTime.count() + printTime.count(),
-              1000); // sanitizers are slow; the figure printed is the one that matters
+    EXPECT_LT(ms(printedAt - start), 1000); // 15 ms without sanitizers; quadratic work takes seconds
 }
 
 } // namespace

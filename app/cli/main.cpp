@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <new>
 
 namespace {
 
@@ -54,6 +55,17 @@ Status run(const cli::Options& options, cli::Context& context) {
     __builtin_unreachable();
 }
 
+/// Exceptions are no part of our own code: what the libraries throw ends here.
+Status runGuarded(const cli::Options& options, cli::Context& context) {
+    try {
+        return run(options, context);
+    } catch (const std::bad_alloc&) {
+        return Error{ErrorCode::runtimeFailed, "there is not enough memory", {}};
+    } catch (const std::exception& failure) {
+        return Error{ErrorCode::runtimeFailed, std::string("an unexpected failure: ") + failure.what(), {}};
+    }
+}
+
 int report(const Error& error) {
     cli::logError(error.message);
     return cli::exitCode(error.code);
@@ -75,7 +87,7 @@ int main(int argc, char** argv) {
     static CancelToken cancel; // a handler may run until the very end
     handleSignals(cancel);
     cli::Context context{std::cout, {&cancel, cli::logProgress}, Locations::find()};
-    if (auto done = run(parsed.options, context); !done) {
+    if (auto done = runGuarded(parsed.options, context); !done) {
         std::cout << std::flush;
         return report(done.error());
     }

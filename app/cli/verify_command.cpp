@@ -89,7 +89,8 @@ void printLogits(std::ostream& out, const VerifyReport& report) {
     out << "logits: ";
     if (report.truth)
         out << "error against f32 " << scientific(report.truth->rewritten) << ", the original's "
-            << scientific(report.truth->original) << " (at most " << kTruthRatio << " times that)";
+            << scientific(report.truth->original) << ", at most " << scientific(report.endToEnd.tolerance)
+            << " is allowed";
     else
         out << "relative error " << scientific(report.endToEnd.relativeError) << ", tolerance "
             << scientific(report.endToEnd.tolerance);
@@ -117,6 +118,12 @@ void printReport(std::ostream& out, const VerifyReport& report) {
     printLogits(out, report);
     printGreedy(out, report.greedy);
     out << (report.passed ? "verified\n" : "NOT verified\n");
+}
+
+bool nothingApplied(const Session& session) {
+    const Decisions& decisions = session.decisions();
+    return std::none_of(decisions.begin(), decisions.end(),
+                        [](const auto& entry) { return entry.second == Decision::apply; });
 }
 
 Error failure(const VerifyReport& report) {
@@ -147,6 +154,9 @@ Status runVerify(const Options& options, Context& context) {
         return opened.error();
     Session& session = **opened;
     Runtime runtime(context.locations, options.worker);
+    if (nothingApplied(session))
+        logWarning(
+            "nothing is applied: the model is compared with itself; use --apply-all, --apply or --plan");
     auto report = verifySession(session, runtime, {options.tokens, options.dumpLogits}, context.job);
     if (!report)
         return report.error();

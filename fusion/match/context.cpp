@@ -130,6 +130,10 @@ NodeId MatchContext::projection(ValueId value) const {
     return m_projections[static_cast<std::size_t>(value)];
 }
 
+bool comesFromScores(const GraphView& view, ValueId value) {
+    return scoreProduct(view, value, 10) != kNone;
+}
+
 std::vector<NodeId> attentionPlaces(const MatchContext& context) {
     std::vector<NodeId> places;
     for (const AttentionPlace& place : context.attentions())

@@ -40,6 +40,10 @@ private:
     mutable std::vector<NodeId> m_projections;
 };
 
+/// True when a spelled-out attention's product of query and key is what the value comes from, a mask not
+/// being so.
+bool comesFromScores(const GraphView& view, ValueId value);
+
 /// The usual Pattern::places of what belongs to an attention.
 std::vector<NodeId> attentionPlaces(const MatchContext& context);
 

@@ -157,7 +157,7 @@ bool matchMask(Search& search, ValueId& value, Scores& scores) {
     const std::string_view op = view.producerOp(value);
     if (op == "aten.add" && operand(view.node(node), "other") != kNone) {
         const ValueId self = operand(view.node(node), "self"), other = operand(view.node(node), "other");
-        const bool maskFirst = proveMask(view, self).has_value();
+        const bool maskFirst = !comesFromScores(view, self);
         if (!provenMask(search, node, maskFirst ? self : other, false, scores))
             return false;
         value = through(search, value, maskFirst ? "other" : "self");

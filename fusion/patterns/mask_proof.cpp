@@ -66,6 +66,13 @@ Affine negative(const Affine& value) {
     return result;
 }
 
+/// Not (e >= 0) is -e - 1 >= 0: a predicate of one condition can be written either way.
+Predicate written(const Predicate& flags, bool negated) {
+    if (flags.negated == negated || flags.conditions.size() != 1)
+        return flags;
+    return {{shifted(negative(flags.conditions.front()), -1)}, negated};
+}
+
 /// Follows values; each is looked at once.
 class Interpreter {
 public:
@@ -294,10 +301,13 @@ private:
         const Predicate* b = predicate(operand(node, "other"));
         const bool both = op == "__and__" || op == "bitwise_and" || op == "logical_and";
         const bool either = op == "__or__" || op == "bitwise_or" || op == "logical_or";
-        // not p or not q is not (p and q).
-        if (!b || (!both && !either) || a->negated != either || b->negated != either)
+        if (!b || (!both && !either))
+            return {};
+        // Not p or not q is not (p and q).
+        const Predicate first = written(*a, either), second = written(*b, either);
+        if (first.negated != either || second.negated != either)
             return alwaysAnd(id, a, b, both);
-        return Predicate{joined(id, *a, *b), either};
+        return Predicate{joined(id, first, second), either};
     }
 
     /// p and true, where true is written as the negation of what never holds.
@@ -388,7 +398,8 @@ private:
 /// Scores below this vanish in any softmax: a mask of f16 at its least value, -65504, is the mildest in use.
 constexpr double kMasked = -1e4;
 
-std::optional<ProvenMask> kindOf(const Predicate& seen) {
+std::optional<ProvenMask> kindOf(const Predicate& given) {
+    const Predicate seen = written(given, false);
     if (seen.negated)
         return std::nullopt;
     bool causal = false;

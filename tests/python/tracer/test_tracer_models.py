@@ -7,7 +7,7 @@ import zipfile
 import pytest
 import torch
 import zoo
-from tracer_support import arguments, load_with_weights, packed_tokens, relative_error, trace
+from tracer_support import load_with_weights, packed_tokens, relative_error, trace
 from transformers import AutoModelForCausalLM
 
 # Layer that each layer is a copy of, from the configurations of the zoo: window, rope and experts differ between layers.
@@ -52,18 +52,25 @@ def test_each_distinct_layer_is_traced_once(name, traced):
     assert sorted({call["layer"] for call in traced(name).calls()}) == list(range(max(TRACED_AS[name]) + 1))
 
 
+_NAME = re.compile(r"'(?:as_)?name': '(\w+)'")
+
+
 def _layer_nodes(found, prefix, number):
-    """Ops of one layer with all arguments that are no tensors, its own number left out."""
-    path = f"{prefix}.{number}"
+    """Ops of one layer with all arguments: its own values by position, parameters by name, what comes from outside as such."""
+    values: dict[str, str] = {}
     result = []
     for node in found.nodes:
-        stack = node["metadata"].get("nn_module_stack", "")
-        if f",{path}," in stack and not node["target"].startswith("_operator"):
-            plain = {name: value for name, value in arguments(node).items() if not isinstance(value, dict) and name != "layer"}
-            # Symbolic sizes have other node names; which size it is shows in the shapes that the numbers test checks.
-            result.append(
-                (node["target"], sorted((name, re.sub(r"'as_name': '\w+'", "size", str(value))) for name, value in plain.items()))
-            )
+        if f",{prefix}.{number}," not in node["metadata"].get("nn_module_stack", "") or node["target"].startswith("_operator"):
+            continue
+        inputs = [entry for entry in node["inputs"] if entry["name"] != "layer"]
+
+        def named(match, number=number):
+            parameter = match[1].replace(f"_layers_{number}_", "_layers_N_") if match[1].startswith("p_") else "outer"
+            return values.get(match[1], parameter)
+
+        result.append((node["target"], _NAME.sub(named, str(inputs))))
+        for name in _NAME.findall(str(node["outputs"])):
+            values[name] = f"%{len(values)}"
     return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import traceback
 import types
 from dataclasses import dataclass
@@ -124,8 +125,13 @@ def not_exportable(model: PreTrainedModel, error: Exception) -> TracerError:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if _is_model_code(frame.filename)]
     module = _innermost_module(model, error) or type(model).__name__
-    if "Constraints violated" in str(error) or not own:
-        return not_traced("not-exportable", f"{module} cannot be exported for any number of tokens: {one_line(error)}", module)
+    if "Constraints violated" in str(error):
+        guard = re.search(r"generated guard (.+?)\.\s", str(error))
+        needs = f" (it needs {guard[1]})" if guard else ""
+        message = f"{module} cannot be exported for any number of tokens: its code depends on the length of the input{needs}."
+        return not_traced("not-exportable", message, module)
+    if not own:
+        return not_traced("not-exportable", f"{module} cannot be exported: {one_line(error)}", module)
     line = f"{own[-1].filename}:{own[-1].lineno}"
     return not_traced("not-exportable", f"{module} cannot be exported at {line}: {one_line(error)}", f"{module} {line}")
 

@@ -260,7 +260,7 @@ def test_control_flow_on_data_names_module_and_line(own_model, tmp_path):
 
 def test_a_length_built_into_the_model(own_model, tmp_path):
     parts = {"layer_forward": "hidden_states = hidden_states + torch.ones(7, 1)"}
-    refused(own_model(**parts), tmp_path, "not-exportable", status=4, trust_remote_code=True)
+    refused(own_model(**parts), tmp_path, "not-exportable", "OwnForCausalLM", status=4, trust_remote_code=True)
 
 
 def test_a_buffer_that_nobody_fills(own_model, tmp_path):

@@ -9,7 +9,7 @@ Analysis analyze(const Graph& canonical) {
     Analysis analysis;
     for (Found& found : findSites(context))
         analysis.sites.push_back(std::move(found.site));
-    analysis.coverage = countCoverage(canonical);
+    analysis.coverage = countCoverage(context.view());
     for (Coverage& coverage : analysis.coverage)
         for (const Site& site : analysis.sites)
             if (site.pattern == coverage.pattern && site.verdict != SiteVerdict::refused)

@@ -165,10 +165,11 @@ std::vector<FeedForwardBlock> blocks(const GraphView& view, const std::vector<bo
         if (!isActivation(view.op(id)) || !after[i] || !before[i])
             continue;
         const std::string_view path = view.graph().modulePath(id), block = feedForwardModule(path);
-        const bool attends =
-            block != path && std::any_of(attentions.begin(), attentions.end(), [&](NodeId attention) {
-                return within(view.graph().modulePath(attention), block);
-            });
+        const bool isLayer = isNumber(block.substr(block.rfind('.') + 1));
+        const bool attends = !block.empty() && !isLayer &&
+                             std::any_of(attentions.begin(), attentions.end(), [&](NodeId attention) {
+                                 return within(view.graph().modulePath(attention), block);
+                             });
         if (attends)
             continue;
         const auto [place, isNew] = index.emplace(block, found.size());
@@ -196,14 +197,12 @@ std::string_view feedForwardModule(std::string_view path) {
     return dot == std::string_view::npos || isNumber(path.substr(dot + 1)) ? path : path.substr(0, dot);
 }
 
-std::vector<FeedForwardBlock> feedForwardBlocks(const Graph& graph) {
-    const GraphView view(graph);
+std::vector<FeedForwardBlock> feedForwardBlocks(const GraphView& view) {
     const std::vector<bool> after = afterProduct(view);
     return blocks(view, after, attentionOps(view, after));
 }
 
-std::vector<Coverage> countCoverage(const Graph& graph) {
-    const GraphView view(graph);
+std::vector<Coverage> countCoverage(const GraphView& view) {
     const std::vector<bool> after = afterProduct(view);
     const std::vector<NodeId> attentions = attentionOps(view, after);
     const auto attentionCount = static_cast<std::int64_t>(attentions.size());

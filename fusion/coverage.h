@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/graph/graph.h"
+#include "fusion/match/graph_view.h"
 #include "fusion/site.h"
 
 #include <string>
@@ -20,10 +20,10 @@ struct FeedForwardBlock {
 /// Without a numbered module: the parent.
 std::string_view feedForwardModule(std::string_view path);
 
-std::vector<FeedForwardBlock> feedForwardBlocks(const Graph& graph);
+std::vector<FeedForwardBlock> feedForwardBlocks(const GraphView& view);
 
 /// One entry per pattern, `found` still 0. Counts from ops alone, so that a place that the matcher overlooks
 /// shows.
-std::vector<Coverage> countCoverage(const Graph& graph);
+std::vector<Coverage> countCoverage(const GraphView& view);
 
 } // namespace workbench

@@ -16,11 +16,12 @@ bool isAssertion(std::string_view op) {
                        [&](std::string_view prefix) { return op.starts_with(prefix); });
 }
 
-/// torch names ops that write into an argument with a trailing underscore, or gives them an `out` overload.
+/// torch names ops that write into an argument with a trailing underscore (or __i...__), or gives them an
+/// `out` overload.
 bool mutates(const Node& node) {
     const std::string_view base = baseName(node.op);
-    return (base.ends_with('_') && !base.ends_with("__")) || node.op.ends_with(".out") ||
-           argument(node, "out");
+    return (base.ends_with('_') && !base.ends_with("__")) || base.starts_with("aten.__i") ||
+           node.op.ends_with(".out") || argument(node, "out");
 }
 
 std::string place(const Graph& graph, NodeId id) {
@@ -74,7 +75,7 @@ std::vector<bool> liveNodes(const Graph& graph) {
 }
 
 /// The graph without dead nodes and without parameters, buffers and constants that nothing reads.
-Graph compact(const Graph& graph) {
+Graph compact(Graph graph) {
     const std::vector<bool> live = liveNodes(graph);
     std::vector<bool> read(graph.values.size());
     for (const ValueId output : graph.outputs)
@@ -84,28 +85,31 @@ Graph compact(const Graph& graph) {
             for (const ValueId value : operands(graph.nodes[i]))
                 read[static_cast<std::size_t>(value)] = true;
     Graph result;
-    result.modules = graph.modules;
-    result.sources = graph.sources;
+    result.modules = std::move(graph.modules);
+    result.sources = std::move(graph.sources);
     result.nodes.reserve(graph.nodes.size());
+    result.values.reserve(graph.values.size());
     Map map(graph.values.size(), kNone);
-    for (const Input& input : graph.inputs) {
-        const auto value = static_cast<std::size_t>(input.value);
-        if (input.kind != Input::Kind::user && !read[value])
+    for (Input& input : graph.inputs) {
+        const auto id = static_cast<std::size_t>(input.value);
+        if (input.kind != Input::Kind::user && !read[id])
             continue;
-        map[value] =
-            result.addInput(input.kind, graph.values[value].name, graph.values[value].meta, input.target);
-        result.inputs.back().derived = input.derived;
+        Value& value = graph.values[id];
+        map[id] = result.addInput(input.kind, std::move(value.name), std::move(value.meta),
+                                  std::move(input.target));
+        result.inputs.back().derived = std::move(input.derived);
     }
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
         if (!live[i])
             continue;
-        Node node = graph.nodes[i];
+        Node node = std::move(graph.nodes[i]);
         mapOperands(node, map);
         const auto id = static_cast<NodeId>(result.nodes.size());
         for (ValueId& output : node.outputs) {
-            const Value& value = graph.value(output);
-            map[static_cast<std::size_t>(output)] = result.addValue(value.name, value.meta, id);
-            output = map[static_cast<std::size_t>(output)];
+            Value& value = graph.values[static_cast<std::size_t>(output)];
+            const ValueId moved = result.addValue(std::move(value.name), std::move(value.meta), id);
+            map[static_cast<std::size_t>(output)] = moved;
+            output = moved;
         }
         result.nodes.push_back(std::move(node));
     }
@@ -138,7 +142,7 @@ Result<Graph> canonicalize(const Graph& traced) {
     Graph graph = draft.take();
     for (const ValueId output : traced.outputs)
         graph.outputs.push_back(map[static_cast<std::size_t>(output)]);
-    Graph result = compact(graph);
+    Graph result = compact(std::move(graph));
     if (Status status = verify(result); !status)
         return Error{status.error().code, "The canonical form broke the graph: " + status.error().message,
                      status.error().where};

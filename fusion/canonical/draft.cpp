@@ -5,16 +5,21 @@
 namespace workbench {
 namespace {
 
-/// Text that is equal for nodes that compute the same: op, arguments, module.
-std::string key(const Graph& graph, const Node& node) {
-    std::string text = node.op;
+std::size_t mix(std::size_t seed, std::size_t value) {
+    return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
+}
+
+/// Equal for nodes that compute the same, by op, operands and module; numbers are left to the comparison.
+std::size_t hashOf(const Node& node) {
+    std::size_t seed = mix(std::hash<std::string>()(node.op), static_cast<std::size_t>(node.module));
     for (const Argument& argument : node.arguments) {
-        text += '\n';
-        text += argument.name;
-        text += static_cast<char>('a' + argument.value.index());
-        text += describe(graph, &argument.value);
+        if (const auto* single = std::get_if<ValueRef>(&argument.value))
+            seed = mix(seed, static_cast<std::size_t>(single->id));
+        else if (const auto* list = std::get_if<std::vector<ValueRef>>(&argument.value))
+            for (const ValueRef& reference : *list)
+                seed = mix(seed, static_cast<std::size_t>(reference.id));
     }
-    return text + '\n' + std::to_string(node.module);
+    return seed;
 }
 
 bool isRandom(std::string_view op) {
@@ -88,17 +93,19 @@ std::string Draft::uniqueName(std::string base) {
 }
 
 std::vector<ValueId> Draft::add(DraftNode draft) {
-    std::vector<ValueId>* known = nullptr;
-    if (!draft.outputs.empty() && draft.node.op.starts_with("aten.") && !isRandom(draft.node.op)) {
-        known = &m_known[key(m_graph, draft.node)];
-        if (!known->empty())
-            return *known;
-    }
     Node& node = draft.node;
+    const bool pure = !draft.outputs.empty() && node.op.starts_with("aten.") && !isRandom(node.op);
+    const std::size_t hash = pure ? hashOf(node) : 0;
+    const auto [first, last] = m_known.equal_range(hash);
+    for (auto known = first; pure && known != last; ++known) {
+        const Node& other = m_graph.node(known->second);
+        if (other.op == node.op && other.module == node.module && other.arguments == node.arguments)
+            return other.outputs;
+    }
     const NodeId id = m_graph.addNode(std::move(node.op), std::move(node.arguments), std::move(draft.outputs),
                                       node.module, node.source, std::move(node.origins));
-    if (known)
-        *known = m_graph.node(id).outputs;
+    if (pure)
+        m_known.emplace(hash, id);
     return m_graph.node(id).outputs;
 }
 

@@ -58,7 +58,7 @@ private:
     Graph m_graph;
     DraftNode* m_current = nullptr;
     std::unordered_set<std::string> m_names;
-    std::unordered_map<std::string, std::vector<ValueId>> m_known; ///< by op, arguments and module
+    std::unordered_multimap<std::size_t, NodeId> m_known; ///< pure nodes by their hash
 };
 
 /// One unification of spellings. Returns true when it changed the node; rules are tried again until none

@@ -61,7 +61,7 @@ std::vector<NodeId> gatePlaces(const MatchContext& context) {
             places.push_back(id);
     }
     std::vector<NodeId> missing;
-    for (const FeedForwardBlock& block : feedForwardBlocks(view.graph())) {
+    for (const FeedForwardBlock& block : feedForwardBlocks(view)) {
         const bool told =
             std::any_of(block.activations.begin(), block.activations.end(), [&](NodeId activation) {
                 return std::binary_search(places.begin(), places.end(), activation);

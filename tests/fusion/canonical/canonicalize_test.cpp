@@ -181,8 +181,9 @@ TEST(Canonicalize, IsItsOwnCanonicalForm) {
 }
 
 TEST(Canonicalize, NamesAnOpThatWritesIntoItsInput) {
-    for (const char* op : {"aten.add_.Tensor(self=%x, other=%x)", "aten.copy_.default(self=%x, src=%x)",
-                           "aten.add.out(self=%x, other=%x, out=%x)"}) {
+    for (const char* op :
+         {"aten.add_.Tensor(self=%x, other=%x)", "aten.copy_.default(self=%x, src=%x)",
+          "aten.__ior__.Tensor(self=%x, other=%x)", "aten.add.out(self=%x, other=%x, out=%x)"}) {
         const Result<Graph> graph = canonicalize(
             parsed("module \"\" M\nmodule \"mlp\" MLP\ninput %x: f32[4]\n%y: f32[4] = " + std::string(op) +
                    " @\"mlp\" from \"model.py\":7 forward\noutput %y\n"));

@@ -97,14 +97,16 @@ void printLogits(std::ostream& out, const VerifyReport& report) {
     out << (report.endToEnd.passed ? "\n" : "  OUT OF TOLERANCE\n");
 }
 
-void printGreedy(std::ostream& out, const GreedyComparison& greedy) {
-    out << "greedy text: " << greedy.tokens << " tokens, ";
+void printGreedy(std::ostream& out, const VerifyReport& report) {
+    const GreedyComparison& greedy = report.greedy;
+    out << "greedy text: ";
     if (greedy.differences == 0)
-        out << "equal\n";
+        out << greedy.tokens << " tokens, equal\n";
     else
-        out << "different from token " << greedy.tokens
-            << (greedy.excused ? " on (a tie: the best two logits are closer than the tolerance)\n"
-                               : " on\n");
+        out << "differs at token " << greedy.tokens
+            << (greedy.excused          ? ", where the best two logits are closer than the tolerance\n"
+                : report.dtype != "f32" ? ", which rounding to " + report.dtype + " may do\n"
+                                        : std::string("\n"));
 }
 
 void printReport(std::ostream& out, const VerifyReport& report) {
@@ -116,7 +118,7 @@ void printReport(std::ostream& out, const VerifyReport& report) {
         << report.dtype << ", packed sequences of " << lengths << " tokens\n";
     printSiteErrors(out, report);
     printLogits(out, report);
-    printGreedy(out, report.greedy);
+    printGreedy(out, report);
     out << (report.passed ? "verified\n" : "NOT verified\n");
 }
 
@@ -139,7 +141,7 @@ Error failure(const VerifyReport& report) {
         what = "the logits have a relative error of " + scientific(report.endToEnd.relativeError) +
                ", tolerance " + scientific(report.endToEnd.tolerance);
     else
-        what = "the greedy text differs from token " + std::to_string(report.greedy.tokens) + " on";
+        what = "the greedy text differs at token " + std::to_string(report.greedy.tokens);
     return {ErrorCode::requirementFailed, "the rewritten model is not verified: " + what, {}};
 }
 

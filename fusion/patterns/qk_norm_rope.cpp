@@ -55,8 +55,10 @@ const Match* matchNorms(Search& search, NodeId place, const Side& side) {
         x = operand(view.node(view.producer(x)), "self");
     }
     search.capture(side.input, x);
-    if (const ValueId weight = norm->value("weight"); weight != kNone)
+    if (const ValueId weight = norm->value("weight"); weight != kNone) {
         search.capture(side.weight, weight);
+        search.fact(side.weight, view.input(weight)->target);
+    }
     return norm;
 }
 

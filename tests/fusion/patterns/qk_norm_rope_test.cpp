@@ -54,6 +54,12 @@ TEST(QkNormRope, FusesANormAfterTheTranspose) {
               rewrittenBy(canonical(before()), "qk-norm-rope"));
 }
 
+TEST(QkNormRope, StatesWhichWeightBelongsToWhichSide) {
+    const Facts facts = siteOf(analyze(canonical(before())), "qk-norm-rope@attn").facts;
+    EXPECT_EQ(std::get<std::string>(facts.at("query_weight")), "attn.q_norm.weight");
+    EXPECT_EQ(std::get<std::string>(facts.at("key_weight")), "attn.k_norm.weight");
+}
+
 TEST(QkNormRope, SwappedOperandsGiveTheSameGraph) {
     const std::string swapped = changed(changed(before(), "self=%nq, other=%qx_n", "self=%qx_n, other=%nq"),
                                         "self=%kc, other=%ks", "self=%ks, other=%kc");

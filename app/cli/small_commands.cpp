@@ -55,7 +55,7 @@ Status runSetup(const Options&, Context& context) {
     if (!report)
         return report.error();
     for (const auto& [name, value] : *report)
-        context.out << std::left << std::setw(14) << name << value << '\n';
+        context.out << std::left << std::setw(17) << name << value << '\n';
     return Ok{};
 }
 

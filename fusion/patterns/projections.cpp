@@ -52,24 +52,30 @@ std::string mergedName(std::string_view source, std::string_view module, std::st
     return std::string(parent) + (parent.empty() ? "" : ".") + std::string(module) + "." + std::string(kind);
 }
 
+/// May this projection be merged with the first one?
+bool matchProjection(Search& search, NodeId node, const Node& first) {
+    const GraphView& view = search.view();
+    const ValueId input = operand(first, "input"), read = operand(view.node(node), "input");
+    return search.require(read == input, node, "all projections read " + view.describe(input),
+                          [&] { return view.describe(read); }) &&
+           matchWeight(search, node, operand(view.node(node), "weight"),
+                       view.meta(operand(first, "weight"))) &&
+           matchBias(search, node, operand(view.node(node), "bias"), operand(first, "bias"));
+}
+
 } // namespace
 
 bool matchProjections(Search& search, const std::vector<Projection>& projections) {
     const GraphView& view = search.view();
     const Node& first = view.node(projections.front().node);
-    const ValueId input = operand(first, "input"), firstWeight = operand(first, "weight"),
-                  firstBias = operand(first, "bias");
+    const ValueId input = operand(first, "input");
     DerivedParameter weights, biases;
     std::vector<std::int64_t> sizes;
     for (const Projection& projection : projections) {
         const Node& node = view.node(projection.node);
-        const ValueId read = operand(node, "input"), weight = operand(node, "weight"),
-                      bias = operand(node, "bias");
-        if (!search.require(read == input, projection.node, "all projections read " + view.describe(input),
-                            [&] { return view.describe(read); }) ||
-            !matchWeight(search, projection.node, weight, view.meta(firstWeight)) ||
-            !matchBias(search, projection.node, bias, firstBias))
+        if (!matchProjection(search, projection.node, first))
             return false;
+        const ValueId weight = operand(node, "weight"), bias = operand(node, "bias");
         weights.sources.push_back(view.input(weight)->target);
         if (bias != kNone)
             biases.sources.push_back(view.input(bias)->target);
@@ -81,7 +87,7 @@ bool matchProjections(Search& search, const std::vector<Projection>& projections
     search.capture("input", input);
     search.fact("sizes", std::move(sizes));
     search.derived(std::move(weights));
-    if (firstBias != kNone)
+    if (!biases.sources.empty())
         search.derived(std::move(biases));
     return true;
 }

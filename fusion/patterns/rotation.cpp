@@ -139,32 +139,32 @@ bool looksInterleaved(const GraphView& view, ValueId sum) {
     return false;
 }
 
+/// whole[..., start:end]
+bool isColumns(const GraphView& view, ValueId value, ValueId whole, std::int64_t start, std::int64_t end) {
+    if (view.producerOp(value) != "aten.slice")
+        return false;
+    const Node& slice = view.node(view.producer(value));
+    const auto at = [&](std::string_view name) { return integer(argument(slice, name)); };
+    const auto rank = static_cast<std::int64_t>(view.meta(whole).shape.size());
+    return operand(slice, "self") == whole && at("dim") == rank - 1 && at("start") == start &&
+           at("end") == end && at("step") == 1;
+}
+
 /// cat(rotated(x[..., :R]), x[..., R:]): the last columns pass through.
 bool matchPassThrough(Search& search, NodeId cat, const Side& side) {
     const GraphView& view = search.view();
-    const auto pieces = operands(view.node(cat));
-    const ValueId part = search.value(side.rotated);
+    const ValueId part = search.value(side.rotated), rest = operands(view.node(cat))[1];
     if (!search.requireOp(part, "aten.slice", cat, "the rotated part is a slice"))
         return false;
-    const Node& head = view.node(view.producer(part));
-    const ValueId whole = operand(head, "self");
-    const std::int64_t rotary = width(view, part), full = width(view, whole);
-    const auto rank = static_cast<std::int64_t>(view.meta(whole).shape.size());
-    const auto isSlice = [&](ValueId value, std::int64_t start, std::int64_t end) {
-        if (view.producerOp(value) != "aten.slice")
-            return false;
-        const Node& slice = view.node(view.producer(value));
-        return operand(slice, "self") == whole && integer(argument(slice, "dim")) == rank - 1 &&
-               integer(argument(slice, "start")) == start && integer(argument(slice, "end")) == end &&
-               integer(argument(slice, "step")) == 1;
-    };
-    if (!search.require(isSlice(part, 0, rotary), cat, "the first columns are rotated",
-                        [&] { return view.describe(part); }) ||
-        !search.require(isSlice(pieces[1], rotary, full), cat, "the other columns pass through",
-                        [&] { return view.describe(pieces[1]); }))
+    const ValueId whole = operand(view.node(view.producer(part)), "self");
+    const std::int64_t rotary = width(view, part);
+    const bool first = isColumns(view, part, whole, 0, rotary);
+    const bool others = isColumns(view, rest, whole, rotary, width(view, whole));
+    if (!search.require(first, cat, "the first columns are rotated", [&] { return view.describe(part); }) ||
+        !search.require(others, cat, "the other columns pass through", [&] { return view.describe(rest); }))
         return false;
     search.take(view.producer(part));
-    search.take(view.producer(pieces[1]));
+    search.take(view.producer(rest));
     search.take(cat);
     search.capture(side.input, whole);
     return true;

@@ -172,3 +172,11 @@ def test_bad_requests_to_a_model_are_one_sentence(worker: Worker, traced: Callab
     ):
         with pytest.raises(WorkerError, match=sentence):
             worker.call("run", program="original", **params)
+
+
+def test_no_memory_is_an_answer_too(worker: Worker, traced: Callable[..., TracedModel]) -> None:
+    traced("llama").load(worker)
+    with pytest.raises(WorkerError, match="not enough memory") as caught:
+        worker.call("generate", program="original", prompt=[1, 2], max_tokens=10**14)
+    assert caught.value.code == "runtimeFailed"
+    assert worker.call("generate", program="original", prompt=[1, 2], max_tokens=2)["decode_tokens"] == 1

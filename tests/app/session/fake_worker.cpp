@@ -67,9 +67,12 @@ void answer(const json& request) {
         std::puts("hello, I am no frame"), std::fflush(stdout), sleepForever();
     if (method == "notJson")
         return (void)writeFrame(STDOUT_FILENO, {"[1, 2", {}});
-    if (method == "hang")
+    if (method == "hang") {
+        send({{"id", id}, {"event", "started"}});
         sleepForever();
+    }
     if (method == "cancellable") {
+        send({{"id", id}, {"event", "started"}});
         waitForCancel(id);
         return send(
             {{"id", id}, {"error", {{"code", "cancelled"}, {"message", "cancelled"}, {"where", ""}}}});

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <thread>
 
 namespace workbench {
 namespace {
@@ -18,12 +17,9 @@ protected:
     Result<WorkerClient::Answer> call(const std::string& method, json params = json::object()) {
         return m_client->call(method, std::move(params), m_job);
     }
-    /// Calls a method and cancels once the request is under way.
+    /// Calls a method and cancels when the worker says that it works on it: earlier, the request would not be sent at all.
     Result<WorkerClient::Answer> callAndCancel(const std::string& method) {
-        std::thread canceller([this] { m_cancel.cancel(); });
-        auto answer = call(method);
-        canceller.join();
-        return answer;
+        return m_client->call(method, json::object(), m_job, [this](const json&) { m_cancel.cancel(); });
     }
 
     CancelToken m_cancel;

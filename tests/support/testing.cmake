@@ -14,10 +14,11 @@ endfunction()
 function(workbench_pytest name)
     cmake_parse_arguments(ARG "" "TIMEOUT" "LABELS;PATHS" ${ARGN})
     if(NOT WORKBENCH_PYTHON)
+        message(WARNING "The Python tests of ${name} are left out: set WORKBENCH_PYTHON (packaging/test makes the environment)")
         return()
     endif()
     if(NOT ARG_TIMEOUT)
-        set(ARG_TIMEOUT 1200)
+        set(ARG_TIMEOUT 2400) # seconds; a busy machine needs several times what a quiet one does
     endif()
     add_test(NAME ${name} COMMAND ${WORKBENCH_PYTHON} -m pytest -q -p no:cacheprovider ${ARG_PATHS}
         WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -1,5 +1,7 @@
 #include "core/support/subprocess.h"
 
+#include "core/support/sigpipe_guard.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -118,33 +120,6 @@ ExitState exitState(const siginfo_t& info) {
         return {info.si_status, 0};
     return {0, info.si_status};
 }
-
-/// Keeps SIGPIPE from this thread while it lives: a write to a closed pipe is then an error only.
-class SigpipeGuard {
-public:
-    SigpipeGuard() {
-        sigset_t pending;
-        sigpending(&pending);
-        m_wasPending = sigismember(&pending, SIGPIPE) == 1;
-        sigemptyset(&m_pipe);
-        sigaddset(&m_pipe, SIGPIPE);
-        pthread_sigmask(SIG_BLOCK, &m_pipe, &m_old);
-    }
-    ~SigpipeGuard() {
-        const timespec now{};
-        if (!m_wasPending)
-            while (sigtimedwait(&m_pipe, nullptr, &now) == -1 && errno == EINTR) {
-            }
-        pthread_sigmask(SIG_SETMASK, &m_old, nullptr);
-    }
-    SigpipeGuard(const SigpipeGuard&) = delete;
-    SigpipeGuard& operator=(const SigpipeGuard&) = delete;
-
-private:
-    sigset_t m_pipe{};
-    sigset_t m_old{};
-    bool m_wasPending = false;
-};
 
 std::chrono::steady_clock::time_point deadlineAfter(std::chrono::milliseconds limit) {
     return std::chrono::steady_clock::now() + std::min<std::chrono::milliseconds>(limit, kForever);

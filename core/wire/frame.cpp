@@ -1,15 +1,14 @@
 #include "core/wire/frame.h"
 
+#include "core/support/sigpipe_guard.h"
+
 #include <poll.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
-#include <ctime>
 #include <string_view>
 
 namespace workbench {
@@ -110,36 +109,6 @@ Status checkHeader(const Header& header) {
     return checkSizes(littleEndian<std::uint32_t>(header.data() + 8),
                       littleEndian<std::uint64_t>(header.data() + 12));
 }
-
-/// Keeps SIGPIPE from this thread while it lives; a write to a closed pipe is then EPIPE only. Works for any
-/// descriptor and leaves the process's own handling alone.
-class SigpipeGuard {
-public:
-    SigpipeGuard() {
-        sigemptyset(&m_pipe);
-        sigaddset(&m_pipe, SIGPIPE);
-        sigset_t pending;
-        sigpending(&pending);
-        m_wasPending = sigismember(&pending, SIGPIPE) == 1;
-        pthread_sigmask(SIG_BLOCK, &m_pipe, &m_old);
-    }
-    ~SigpipeGuard() {
-        const int keep = errno;
-        const timespec now{};
-        if (!m_wasPending)
-            while (sigtimedwait(&m_pipe, nullptr, &now) == -1 && errno == EINTR) {
-            }
-        pthread_sigmask(SIG_SETMASK, &m_old, nullptr);
-        errno = keep;
-    }
-    SigpipeGuard(const SigpipeGuard&) = delete;
-    SigpipeGuard& operator=(const SigpipeGuard&) = delete;
-
-private:
-    sigset_t m_pipe{};
-    sigset_t m_old{};
-    bool m_wasPending = false;
-};
 
 Status writeAll(int fd, const void* data, std::size_t bytes) {
     std::size_t done = 0;

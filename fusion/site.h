@@ -1,20 +1,15 @@
 #pragma once
 
+#include "core/graph/facts.h"
 #include "core/graph/graph.h"
 
 #include <map>
 #include <string>
-#include <variant>
 #include <vector>
 
 /// What static analysis says about a canonical graph. Node and value ids are those of that graph.
 
 namespace workbench {
-
-/// A named fact of a site, read from the graph: eps, scale, window, activation, weights.
-using FactValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>,
-                               std::vector<std::int64_t>>;
-using Facts = std::map<std::string, FactValue, std::less<>>;
 
 enum class SiteVerdict {
     applicable, ///< every condition holds; the rewrite is offered

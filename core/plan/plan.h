@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/graph/facts.h"
 #include "core/graph/graph.h"
 #include "core/support/result.h"
 
@@ -7,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 /// The fusion plan: what was decided for one model, why, and how it was proven. JSON Schema: resources/schema/plan.schema.json.
@@ -38,7 +38,7 @@ struct PlanSite {
     std::string reason;   ///< refused: which condition, at which node and source line
     std::string note;     ///< the user's own words for a rejection
     std::vector<std::string> parameters;
-    std::map<std::string, std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>, std::vector<std::int64_t>>, std::less<>> facts;
+    Facts facts;
     std::optional<PlanProof> proof;
 };
 

@@ -24,6 +24,24 @@ bool operandsOf(Search& search, NodeId node, std::size_t count, std::string_view
     });
 }
 
+/// The op with these operands in order; `take` is how the search keeps its node.
+Expression ordered(std::string_view name, std::string_view what, std::vector<Expression> expressions,
+                   std::vector<Condition> conditions, void (Search::*take)(NodeId)) {
+    return [=](Search& search, ValueId value, NodeId user) {
+        std::vector<ValueId> found;
+        if (!search.requireOp(value, name, user, what))
+            return false;
+        const NodeId node = search.view().producer(value);
+        if (!hold(search, node, conditions) || !operandsOf(search, node, expressions.size(), what, found))
+            return false;
+        for (std::size_t i = 0; i < found.size(); ++i)
+            if (!expressions[i](search, found[i], node))
+                return false;
+        (search.*take)(node);
+        return true;
+    };
+}
+
 } // namespace
 
 Expression any() {
@@ -48,19 +66,7 @@ Expression same(std::string_view capture, std::string_view expected) {
 
 Expression op(std::string_view name, std::string_view what, std::vector<Expression> expressions,
               std::vector<Condition> conditions) {
-    return [=](Search& search, ValueId value, NodeId user) {
-        std::vector<ValueId> found;
-        if (!search.requireOp(value, name, user, what))
-            return false;
-        const NodeId node = search.view().producer(value);
-        if (!hold(search, node, conditions) || !operandsOf(search, node, expressions.size(), what, found))
-            return false;
-        for (std::size_t i = 0; i < found.size(); ++i)
-            if (!expressions[i](search, found[i], node))
-                return false;
-        search.take(node);
-        return true;
-    };
+    return ordered(name, what, std::move(expressions), std::move(conditions), &Search::take);
 }
 
 Expression commutative(std::string_view name, std::string_view what, Expression first, Expression second,
@@ -97,18 +103,7 @@ Expression anyOf(std::initializer_list<Expression> alternatives) {
 
 Expression freeOp(std::string_view name, std::string_view what, Expression operand,
                   std::vector<Condition> conditions) {
-    return [=](Search& search, ValueId value, NodeId user) {
-        std::vector<ValueId> found;
-        if (!search.requireOp(value, name, user, what))
-            return false;
-        const NodeId node = search.view().producer(value);
-        if (!hold(search, node, conditions) || !operandsOf(search, node, 1, what, found))
-            return false;
-        if (!operand(search, found[0], node))
-            return false;
-        search.takeIfFree(node);
-        return true;
-    };
+    return ordered(name, what, {std::move(operand)}, std::move(conditions), &Search::takeIfFree);
 }
 
 Expression parameter(std::string_view capture, std::string_view expected) {

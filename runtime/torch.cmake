@@ -80,12 +80,7 @@ if(WORKBENCH_CUDA)
     if(NOT EXISTS "${WORKBENCH_TORCH_ROOT}/lib/libtorch_cuda.so")
         message(FATAL_ERROR "WORKBENCH_CUDA is on, but the torch in ${WORKBENCH_TORCH_ROOT} was built without CUDA.")
     endif()
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-        set(CMAKE_CUDA_ARCHITECTURES 80 90) # Ampere and Hopper; nvcc 13 no longer knows CMake's own default
-    endif()
-    if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)
-        set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
-    endif()
+    include("${CMAKE_CURRENT_LIST_DIR}/cuda_defaults.cmake")
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
     target_link_libraries(workbench::torch INTERFACE

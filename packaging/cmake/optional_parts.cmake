@@ -17,13 +17,7 @@ endfunction()
 
 set(found FALSE)
 if(WORKBENCH_CUDA)
-    # Debian keeps no link to a toolkit that NVIDIA's own packages installed.
-    if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)
-        set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
-    endif()
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-        set(CMAKE_CUDA_ARCHITECTURES 80 90) # Ampere and Hopper; nvcc 13 no longer knows CMake's own default
-    endif()
+    include(runtime/cuda_defaults.cmake)
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)
         set(found TRUE)

@@ -9,30 +9,41 @@
 
 namespace workbench {
 
-/// A fixture with an empty folder of its own, removed afterwards.
-class TemporaryFolder : public testing::Test {
-protected:
-    TemporaryFolder() {
+/// An empty directory that no other test, of this process or of one beside it, has; removed at the end.
+class TemporaryDirectory {
+public:
+    TemporaryDirectory() {
         std::string pattern = (std::filesystem::temp_directory_path() / "workbench-test-XXXXXX").string();
         const char* made = ::mkdtemp(pattern.data());
-        m_folder = made ? made : "";
+        m_path = made ? made : "";
     }
-    ~TemporaryFolder() override {
+    ~TemporaryDirectory() {
         std::error_code ignored;
-        if (!m_folder.empty())
-            std::filesystem::remove_all(m_folder, ignored);
+        if (!m_path.empty())
+            std::filesystem::remove_all(m_path, ignored);
     }
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
-    const std::filesystem::path& folder() const { return m_folder; }
+    const std::filesystem::path& path() const { return m_path; }
+
+private:
+    std::filesystem::path m_path;
+};
+
+/// A fixture with a directory of its own.
+class TemporaryFolder : public testing::Test {
+protected:
+    const std::filesystem::path& folder() const { return m_directory.path(); }
     /// Without syncing: tests write many files.
     void writeFile(const std::string& name, const std::string& bytes) const {
-        std::ofstream file(m_folder / name, std::ios::binary);
+        std::ofstream file(folder() / name, std::ios::binary);
         file << bytes;
         ASSERT_TRUE(file.flush().good()) << name;
     }
 
 private:
-    std::filesystem::path m_folder;
+    TemporaryDirectory m_directory;
 };
 
 } // namespace workbench

@@ -1,25 +1,29 @@
 #include "app/session/token_input.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 namespace workbench {
 namespace {
 
 using Ids = std::vector<std::int64_t>;
 
-/// A file of its own for each text.
-std::string fileWith(const std::string& text) {
-    static int count = 0;
-    const std::string file = testing::TempDir() + "/tokens-" + std::to_string(++count) + ".txt";
-    std::ofstream(file) << text;
-    return file;
-}
+class ReadTokens : public TemporaryFolder {
+protected:
+    /// A file of its own for each text.
+    std::string fileWith(const std::string& text) {
+        const std::string name = "tokens-" + std::to_string(++m_files) + ".txt";
+        writeFile(name, text);
+        return folder() / name;
+    }
 
-TEST(ReadTokens, IdsOnTheCommandLineAreOneSequence) {
+private:
+    int m_files = 0;
+};
+
+TEST_F(ReadTokens, IdsOnTheCommandLineAreOneSequence) {
     const auto input = readTokens("5,17, 3", 20);
     ASSERT_TRUE(input.ok());
     EXPECT_EQ(input->tokens, (Ids{5, 17, 3}));
@@ -27,7 +31,7 @@ TEST(ReadTokens, IdsOnTheCommandLineAreOneSequence) {
     EXPECT_EQ(input->lengths, (Ids{3}));
 }
 
-TEST(ReadTokens, AFileHasASequenceALineAndPositionsRestart) {
+TEST_F(ReadTokens, AFileHasASequenceALineAndPositionsRestart) {
     const auto input = readTokens(fileWith("1, 2 3\n\n4\n"), 20);
     ASSERT_TRUE(input.ok()) << input.error().message;
     EXPECT_EQ(input->tokens, (Ids{1, 2, 3, 4}));
@@ -35,7 +39,7 @@ TEST(ReadTokens, AFileHasASequenceALineAndPositionsRestart) {
     EXPECT_EQ(input->lengths, (Ids{3, 1}));
 }
 
-TEST(ReadTokens, WrongIdsAreNamed) {
+TEST_F(ReadTokens, WrongIdsAreNamed) {
     for (const auto& [text, word] :
          std::vector<std::pair<std::string, std::string>>{{"5,20", "20"},
                                                           {fileWith("1,x2\n"), "x2"},

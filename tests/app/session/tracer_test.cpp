@@ -1,6 +1,7 @@
 #include "app/session/tokenizer_client.h"
 #include "app/session/trace_store.h"
 #include "app/session/tracer.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -15,45 +16,37 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 /// The Python is fake_python.py, in the mode that FAKE_TRACER names.
-class TracerTest : public testing::Test {
+class TracerTest : public TemporaryFolder {
 protected:
     TracerTest() {
-        const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-        m_folder = fs::path(testing::TempDir()) / (std::string("tracer_") + info->name());
-        fs::remove_all(m_folder);
-        fs::create_directories(m_folder);
         ::setenv("WORKBENCH_PYTHON", WORKBENCH_FAKE_PYTHON, 1);
-        ::setenv("FAKE_TRACER_LOG", (m_folder / "log").c_str(), 1);
+        ::setenv("FAKE_TRACER_LOG", (folder() / "log").c_str(), 1);
         mode("works");
     }
-    ~TracerTest() override {
-        ::unsetenv("WORKBENCH_PYTHON");
-        fs::remove_all(m_folder);
-    }
+    ~TracerTest() override { ::unsetenv("WORKBENCH_PYTHON"); }
     static void mode(const char* name) { ::setenv("FAKE_TRACER", name, 1); }
 
     Tracer tracer() const {
-        auto made = Tracer::create({"", "/resources", m_folder});
+        auto made = Tracer::create({"", "/resources", folder()});
         EXPECT_TRUE(made.ok());
         return *made;
     }
     Result<fs::path> get(const TraceOptions& options = {}) {
-        return TraceStore(m_folder / "traces").get(tracer(), "/model", options, m_job);
+        return TraceStore(folder() / "traces").get(tracer(), "/model", options, m_job);
     }
     std::string log() const {
-        std::ifstream stream(m_folder / "log");
+        std::ifstream stream(folder() / "log");
         return {std::istreambuf_iterator<char>(stream), {}};
     }
     /// Folders below the trace cache; locks are files.
     std::vector<std::string> folders() const {
         std::vector<std::string> names;
-        for (const auto& entry : fs::directory_iterator(m_folder / "traces"))
+        for (const auto& entry : fs::directory_iterator(folder() / "traces"))
             if (entry.is_directory())
                 names.push_back(entry.path().filename());
         return names;
     }
 
-    fs::path m_folder;
     CancelToken m_cancel;
     std::vector<std::string> m_stages;
     Job m_job{&m_cancel, [this](std::string_view stage, std::string_view) { m_stages.emplace_back(stage); }};
@@ -141,19 +134,19 @@ TEST_F(TracerTest, AKeyThatIsAPathIsRefused) {
     mode("evil-key");
     const auto trace = get();
     ASSERT_FALSE(trace.ok());
-    EXPECT_FALSE(fs::exists(m_folder / "escape"));
+    EXPECT_FALSE(fs::exists(folder() / "escape"));
 }
 
 TEST_F(TracerTest, AHalfWrittenTraceIsMadeAnew) {
-    fs::create_directories(m_folder / "traces" / "keyauto");
-    std::ofstream(m_folder / "traces" / "keyauto" / "trace.json") << "{";
+    fs::create_directories(folder() / "traces" / "keyauto");
+    std::ofstream(folder() / "traces" / "keyauto" / "trace.json") << "{";
     ASSERT_TRUE(get().ok());
-    EXPECT_TRUE(fs::exists(m_folder / "traces" / "keyauto" / "trace.pt2"));
+    EXPECT_TRUE(fs::exists(folder() / "traces" / "keyauto" / "trace.pt2"));
 }
 
 TEST_F(TracerTest, APythonThatIsNotThereIsNamed) {
     ::setenv("WORKBENCH_PYTHON", "/nowhere/python", 1);
-    const auto made = Tracer::create({"", "/resources", m_folder});
+    const auto made = Tracer::create({"", "/resources", folder()});
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, ErrorCode::cannotTrace);
     EXPECT_NE(made.error().message.find("/nowhere/python"), std::string::npos);

@@ -1,5 +1,6 @@
 #include "core/graph/text.h"
 #include "core/plan/plan.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -10,16 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class PlanFile : public testing::Test {
-protected:
-    PlanFile() {
-        fs::remove_all(m_folder);
-        fs::create_directories(m_folder);
-    }
-    ~PlanFile() override { fs::remove_all(m_folder); }
-
-    const fs::path m_folder = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-};
+using PlanFile = TemporaryFolder;
 
 FusionPlan smallPlan() {
     FusionPlan plan;
@@ -29,33 +21,33 @@ FusionPlan smallPlan() {
 }
 
 TEST_F(PlanFile, IsReadAsItWasWritten) {
-    ASSERT_TRUE(writePlan(smallPlan(), m_folder / "plan.json").ok());
-    const auto plan = readPlan(m_folder / "plan.json");
+    ASSERT_TRUE(writePlan(smallPlan(), folder() / "plan.json").ok());
+    const auto plan = readPlan(folder() / "plan.json");
     ASSERT_TRUE(plan.ok()) << plan.error().message;
     EXPECT_EQ(toJson(*plan), toJson(smallPlan()));
 }
 
 TEST_F(PlanFile, ThatIsMissingIsNamed) {
-    const auto plan = readPlan(m_folder / "gone.json");
+    const auto plan = readPlan(folder() / "gone.json");
     ASSERT_FALSE(plan.ok());
     EXPECT_EQ(plan.error().code, ErrorCode::badInput);
     EXPECT_NE(plan.error().message.find("gone.json"), std::string::npos);
 }
 
 TEST_F(PlanFile, ThatIsBrokenIsNamed) {
-    std::ofstream(m_folder / "broken.json") << "{";
-    const auto plan = readPlan(m_folder / "broken.json");
+    std::ofstream(folder() / "broken.json") << "{";
+    const auto plan = readPlan(folder() / "broken.json");
     ASSERT_FALSE(plan.ok());
     EXPECT_NE(plan.error().message.find("broken.json"), std::string::npos);
 }
 
 TEST_F(PlanFile, StaysWholeWhenTheNewOneCannotBeWritten) {
-    fs::create_directories(m_folder / "plan.json"); // a folder of that name cannot be replaced
-    const auto written = writePlan(smallPlan(), m_folder / "plan.json");
+    fs::create_directories(folder() / "plan.json"); // a folder of that name cannot be replaced
+    const auto written = writePlan(smallPlan(), folder() / "plan.json");
     ASSERT_FALSE(written.ok());
     EXPECT_EQ(written.error().code, ErrorCode::badInput);
-    EXPECT_TRUE(fs::is_directory(m_folder / "plan.json"));
-    EXPECT_EQ(std::distance(fs::directory_iterator(m_folder), fs::directory_iterator()), 1);
+    EXPECT_TRUE(fs::is_directory(folder() / "plan.json"));
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder()), fs::directory_iterator()), 1);
 }
 
 Graph graphFrom(const char* text) {

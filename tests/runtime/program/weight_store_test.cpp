@@ -1,6 +1,7 @@
 #include "runtime/program/random_weights.h"
 #include "runtime/program/weight_store.h"
 #include "tests/runtime/program/support.h"
+#include "tests/support/temporary_folder.h"
 
 #include <ATen/ops/equal.h>
 
@@ -19,9 +20,7 @@ ParameterOrigin tensorNamed(const std::string& name) {
 /// A model directory with one safetensors file of f32 tensors, removed at the end.
 class Checkpoint {
 public:
-    explicit Checkpoint(const std::map<std::string, at::Tensor>& tensors)
-        : m_directory(std::filesystem::temp_directory_path() /
-                      ("weight_store_test_" + std::to_string(::getpid()))) {
+    explicit Checkpoint(const std::map<std::string, at::Tensor>& tensors) {
         std::string header = "{";
         std::string data;
         for (const auto& [name, tensor] : tensors) {
@@ -36,17 +35,15 @@ public:
                       "]}";
         }
         header += "}";
-        std::filesystem::create_directory(m_directory);
-        std::ofstream file(m_directory / "model.safetensors", std::ios::binary);
+        std::ofstream file(directory() / "model.safetensors", std::ios::binary);
         const std::uint64_t size = header.size();
         file.write(reinterpret_cast<const char*>(&size), sizeof(size));
         file << header << data;
     }
-    ~Checkpoint() { std::filesystem::remove_all(m_directory); }
     Checkpoint(const Checkpoint&) = delete;
     Checkpoint& operator=(const Checkpoint&) = delete;
 
-    const std::filesystem::path& directory() const { return m_directory; }
+    const std::filesystem::path& directory() const { return m_directory.path(); }
 
 private:
     static std::string dtypeOf(const at::Tensor& tensor) {
@@ -54,7 +51,7 @@ private:
                : tensor.scalar_type() == at::kBFloat16 ? "BF16"
                                                        : "U8";
     }
-    std::filesystem::path m_directory;
+    TemporaryDirectory m_directory;
 };
 
 Input parameter(const std::string& name, std::vector<std::string> sources = {}, std::int64_t dim = 0) {

@@ -20,8 +20,7 @@ struct Box {
         input,     ///< comes into the scope
         output,    ///< leaves the scope
         parameter, ///< weights, buffers, constants: beside the node that reads them
-        copy,      ///< a value with many users: beside the user
-        source,    ///< the same value: beside the node that makes it
+        copy,      ///< a value with many users: beside every user but the first
     };
 
     std::string
@@ -29,14 +28,14 @@ struct Box {
     Kind kind = Kind::node;
     Role role = Role::none;
     std::string title;                ///< "q_proj", "softmax", "hidden_states"
-    std::string subtitle;             ///< class of a module, module of a node, type of a value
+    std::string subtitle;             ///< class of a module, type of a value; "" for a node
     std::vector<std::string> details; ///< for close up: "eps 1e-05", "weight bf16[576, 576]"
     std::string module;               ///< path of the module; of a folded box: of the first one
     std::vector<std::string> modules; ///< of a folded box: paths of all, in order; else empty
     NodeId node = kNone;              ///< kind node; of a value: its producer
     ValueId value = kNone;            ///< kind value
     std::int32_t parent = -1;         ///< index of the expanded box that contains it; parents come first
-    std::int32_t beside = -1;         ///< parameter, copy, source: the box that it stands beside
+    std::int32_t beside = -1;         ///< parameter, copy: the box that it stands beside
     bool expandable = false;          ///< can be opened in place or as a scope of its own
     bool expanded = false;            ///< its content is drawn within it
     std::int64_t count = 1;           ///< of a folded box: how many alike
@@ -58,21 +57,24 @@ struct Diagram {
 
 struct DiagramRequest {
     std::string scope;
-    std::set<std::string> expanded; ///< what is opened in place: Box::key without "m:", so a module path or,
-                                    ///< for a folded box, "model.layers.0-27"
+    /// What is opened in place: a module path or, for a folded box, "model.layers.0-27" (Box::key without
+    /// "m:");
+    /// "*" opens all.
+    std::set<std::string> expanded;
     std::int64_t copiedFrom = 5; ///< a value with that many using boxes is copied beside its users
     std::int64_t foldedFrom =
         12; ///< alike siblings in a row are folded once the scope has that many numbered ones
 };
 
 /// A scope that is no module of the graph gives an empty diagram. Modules that are never called themselves
-/// (lists of layers) have no box; one that does nothing but call a single submodule is opened.
+/// (lists of layers) have no box: their children stand in their place.
 Diagram buildDiagram(const Graph& graph, const ModuleTree& tree, const DiagramRequest& request);
 
 /// What a first look should show: the scope with the modules opened that would else be its only large box.
 DiagramRequest initialRequest(const Graph& graph, const ModuleTree& tree, const std::string& scope = {});
 
-/// The request in which a module's or a node's own box shows: all that hides it is opened.
+/// The request in which a module's or a node's own box shows: all that hides it is opened. A
+/// module that has no other node stays closed: its box stands for the node.
 DiagramRequest revealNode(const Graph& graph, const ModuleTree& tree, DiagramRequest request, NodeId node);
 DiagramRequest revealModule(const Graph& graph, const ModuleTree& tree, DiagramRequest request,
                             const std::string& path);

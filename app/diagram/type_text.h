@@ -25,7 +25,7 @@ private:
 /// "linear" for "aten.linear.default", "attention" for "workbench.attention".
 std::string_view shortOp(std::string_view op);
 
-/// "7.1 MB", "576 B"
+/// "7.1 MiB", "576 B"
 std::string bytesText(double bytes);
 
 } // namespace workbench

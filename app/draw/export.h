@@ -11,8 +11,8 @@
 namespace workbench {
 
 struct ExportOptions {
-    QString title; ///< above the drawing; empty: none
-    bool legend = true;
+    QString title;         ///< above the drawing; empty: none
+    Legend legend;         ///< below it; nothing in it: none
     double pixelRatio = 2; ///< PNG: pixels per unit; made smaller where the picture would pass 16,384 pixels
     QRectF part;           ///< in scene coordinates; null: all
 };

@@ -20,11 +20,10 @@ struct PaintOptions {
     double scale = 1;             ///< of the painter: what is readable at it is drawn (semantic zoom)
     QRectF visible;               ///< in scene coordinates: what lies outside is skipped; null: all
     bool background = true;
-    const std::vector<NodeMark>* marks = nullptr; ///< by node id: colours of the patterns
-    std::set<std::int32_t> hiddenSlots;           ///< patterns that the legend has switched off
-    const Overlay* overlay = nullptr;
-    std::vector<Highlight> highlights; ///< as Diagram::boxes; empty: none
-    bool dimOthers = false;            ///< boxes without a highlight fade
+    const SceneColours* colours = nullptr;
+    std::set<std::int32_t> hiddenSlots; ///< patterns that the legend has switched off
+    std::vector<Highlight> highlights;  ///< as Diagram::boxes; empty: none
+    bool dimOthers = false;             ///< boxes without a highlight fade
     std::int32_t hoveredEdge = -1;
 };
 
@@ -39,9 +38,17 @@ struct LegendEntry {
     std::string pattern;
     std::int64_t applied = 0, offered = 0, rejected = 0, refused = 0, present = 0; ///< sites in this diagram
 };
+/// In the order of the slots.
 std::vector<LegendEntry> legendOf(const Diagram& diagram, const std::vector<NodeMark>& marks);
-QSizeF legendSize(const std::vector<LegendEntry>& entries, const Overlay* overlay);
-void paintLegend(QPainter& painter, const QPointF& corner, const std::vector<LegendEntry>& entries,
-                 const Overlay* overlay, double overlayEnd, const Theme& theme);
+
+/// What stands below a picture: the patterns, and the overlay's scale.
+struct Legend {
+    std::vector<LegendEntry> entries;
+    QString overlay;    ///< "weights"; empty: none
+    QString overlayEnd; ///< "7.1 MiB"
+};
+/// The lines of a legend that may be `width` wide.
+QSizeF legendSize(const Legend& legend, double width);
+void paintLegend(QPainter& painter, const QRectF& place, const Legend& legend, const Theme& theme);
 
 } // namespace workbench

@@ -32,6 +32,12 @@ struct Theme {
     static const Theme& darkOne();
 };
 
+/// Relative luminance and contrast as WCAG 2.1 defines them.
+double luminance(const QColor& colour);
+double contrast(const QColor& a, const QColor& b);
+/// `share` 0: `from`, 1: `to`.
+QColor mixed(const QColor& from, const QColor& to, double share);
+
 /// The font of the drawing at a size in device-independent pixels.
 QFont drawingFont(double pixels, bool bold = false);
 

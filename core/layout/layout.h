@@ -50,7 +50,7 @@ struct Layout {
     std::vector<Rect> boxes;               ///< as LayoutGraph::boxes
     std::vector<std::vector<Point>> edges; ///< as LayoutGraph::edges: control points of cubic Bezier curves,
                                            ///< 3n + 1 of them, the last one at the arrow's tip
-    std::vector<Rect> labels; ///< as LayoutGraph::edges; of no size where no label was asked for
+    std::vector<Rect> labels;              ///< as LayoutGraph::edges; of no size where no label was asked for
     Rect bounds;
 };
 

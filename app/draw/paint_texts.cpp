@@ -1,0 +1,178 @@
+#include "app/draw/measure.h"
+#include "app/draw/paint_parts.h"
+
+#include <QFontMetricsF>
+
+#include <algorithm>
+
+namespace workbench {
+namespace {
+
+constexpr double kReadable = 10.5; ///< pixels on the screen that a title should have far out
+constexpr double kLeast = 5;       ///< below, a text is a smudge
+constexpr int kOneLine = Qt::AlignHCenter | Qt::AlignVCenter | Qt::TextSingleLine;
+
+} // namespace
+
+/// Title, subtitle and details, centred as a block.
+void Painting::texts(const QRectF& rect, std::size_t index, const QColor& fill) {
+    const Box& box = m_scene.diagram.boxes[index];
+    const BoxText& text = m_scene.texts[index];
+    const bool isPill = box.beside >= 0;
+    const double titleLine = isPill ? kTextLine : kTitleLine;
+    const double lines = static_cast<double>(text.details.size()) + (text.subtitle.isEmpty() ? 0 : 1);
+    const double barSpace = box.kind == Box::Kind::module ? kBarHeight + 2 : 0;
+    double y = rect.top() + (rect.height() - barSpace - titleLine - lines * kTextLine) / 2;
+    const QColor ink = contrast(fill, m_theme.text) >= 4.5 ? m_theme.text : m_theme.textOn(fill);
+    const QColor muted = contrast(fill, m_theme.mutedText) >= 4.5 ? m_theme.mutedText : ink;
+    m_painter.setPen(ink);
+    m_painter.setFont(isPill ? drawingFont(kTextPixels) : drawingFont(kTitlePixels, true));
+    const double badge = box.count > 1 ? badgeWidth(box) + 10 : 0;
+    m_painter.drawText(QRectF(rect.left(), y, rect.width() - badge, titleLine), kOneLine, text.title);
+    y += titleLine;
+    m_painter.setFont(drawingFont(kTextPixels));
+    m_painter.setPen(muted);
+    if (!text.subtitle.isEmpty()) {
+        m_painter.drawText(QRectF(rect.left(), y, rect.width(), kTextLine), kOneLine, text.subtitle);
+        y += kTextLine;
+    }
+    for (const QString& detail : text.details) {
+        m_painter.drawText(QRectF(rect.left(), y, rect.width(), kTextLine), kOneLine, detail);
+        y += kTextLine;
+    }
+    badgeOf(rect, box, fill);
+}
+
+/// "×28" in the upper right corner.
+void Painting::badgeOf(const QRectF& rect, const Box& box, const QColor& fill) {
+    if (box.count <= 1)
+        return;
+    const double width = badgeWidth(box);
+    const QRectF place(rect.right() - width - 6, rect.top() + 6, width, 17);
+    const QColor plate = m_theme.dark ? fill.lighter(170) : fill.darker(190);
+    m_painter.setPen(Qt::NoPen);
+    m_painter.setBrush(plate);
+    m_painter.drawRoundedRect(place, 8, 8);
+    m_painter.setPen(m_theme.textOn(plate));
+    m_painter.setFont(drawingFont(kBadgePixels, true));
+    m_painter.drawText(place, kOneLine, countBadge(box));
+}
+
+/// Far out the title takes the whole box, as large as it fits and no larger than reads well.
+void Painting::largeTitle(const QRectF& rect, std::size_t index, const QColor& fill) {
+    const Box& box = m_scene.diagram.boxes[index];
+    const BoxText& text = m_scene.texts[index];
+    if (box.beside >= 0 || text.titleWidth <= 0)
+        return;
+    const QString title = box.count > 1 ? text.title + " " + countBadge(box) : text.title;
+    const double width = text.titleWidth + (box.count > 1 ? badgeWidth(box) + 4 : 0);
+    const double fits = std::min((rect.width() - 8) / width, (rect.height() - 6) / kTitleLine);
+    const double size = std::min(kTitlePixels * fits, std::max(kTitlePixels, kReadable / m_options.scale));
+    if (pixels(size) < kLeast)
+        return;
+    m_painter.setFont(drawingFont(size, true));
+    m_painter.setPen(contrast(fill, m_theme.text) >= 4.5 ? m_theme.text : m_theme.textOn(fill));
+    m_painter.drawText(rect, kOneLine, title);
+}
+
+/// The overlay's number on the box's upper border.
+void Painting::total(const QRectF& rect, std::size_t index) {
+    if (!m_options.colours || index >= m_options.colours->totals.size() ||
+        m_options.colours->totals[index].isEmpty())
+        return;
+    const Box& box = m_scene.diagram.boxes[index];
+    if (box.kind == Box::Kind::value)
+        return;
+    const QFont font = drawingFont(kBadgePixels, true);
+    const QString& text = m_options.colours->totals[index];
+    const double width = QFontMetricsF(font).horizontalAdvance(text) + 12;
+    const QRectF place(rect.right() - width + 6, rect.top() - 9, width, 17);
+    m_painter.setPen(QPen(m_theme.nodeBorder, 1));
+    m_painter.setBrush(m_theme.background);
+    m_painter.drawRoundedRect(place, 8, 8);
+    m_painter.setPen(m_theme.text);
+    m_painter.setFont(font);
+    m_painter.drawText(place, kOneLine, text);
+}
+
+void Painting::containers() {
+    m_painter.setRenderHint(QPainter::Antialiasing, m_isFine);
+    for (std::size_t i = 0; i < m_scene.boxes.size(); ++i) {
+        const Box& box = m_scene.diagram.boxes[i];
+        if (!box.expanded || !isVisible(m_scene.boxes[i]))
+            continue;
+        shape(m_scene.boxes[i], box, lookOf(i));
+        highlight(m_scene.boxes[i], i);
+    }
+}
+
+void Painting::containerTitle(std::size_t index) {
+    const Box& box = m_scene.diagram.boxes[index];
+    const BoxText& text = m_scene.texts[index];
+    const QRectF& rect = m_scene.boxes[index];
+    const QFont titleFont = drawingFont(kTitlePixels, true);
+    const QFont textFont = drawingFont(kTextPixels);
+    const QString title = box.count > 1 ? text.title + " " + countBadge(box) : text.title;
+    const double titleWidth = QFontMetricsF(titleFont).horizontalAdvance(title);
+    const double subtitleWidth = QFontMetricsF(textFont).horizontalAdvance(text.subtitle);
+    const QColor fill = lookOf(index).fill;
+    const QRectF place(rect.left() + 12, rect.top() + 7, titleWidth, kTitleLine);
+    // Edges on their way in pass behind the texts.
+    m_painter.fillRect(place.adjusted(-2, 0, subtitleWidth + 12, 0), fill);
+    m_painter.setPen(m_theme.text);
+    m_painter.setFont(titleFont);
+    m_painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, title);
+    m_painter.setPen(m_theme.mutedText);
+    m_painter.setFont(textFont);
+    m_painter.drawText(QRectF(place.right() + 8, place.top() + 1, subtitleWidth + 4, kTitleLine),
+                       Qt::AlignLeft | Qt::AlignVCenter, text.subtitle);
+    if (m_options.colours && index < m_options.colours->totals.size())
+        total(rect, index);
+}
+
+/// The innermost opened boxes that are wide enough say their name across their content.
+void Painting::chooseFarTitles() {
+    m_farTitles.assign(m_scene.boxes.size(), 0);
+    std::vector<char> isTaken(m_scene.boxes.size(), 0); // something inside has its name
+    for (std::size_t i = m_scene.boxes.size(); i-- > 0;) {
+        const Box& box = m_scene.diagram.boxes[i];
+        if (!box.expanded)
+            continue;
+        const double width = m_scene.texts[i].titleWidth / kTitlePixels * kReadable + 12;
+        const bool fits =
+            pixels(m_scene.boxes[i].width()) >= width && pixels(m_scene.boxes[i].height()) >= 2 * kReadable;
+        m_farTitles[i] = !isTaken[i] && fits;
+        if (box.parent >= 0 && (isTaken[i] || m_farTitles[i]))
+            isTaken[at(box.parent)] = 1;
+    }
+}
+
+void Painting::farTitle(std::size_t index) {
+    const double size = kReadable / m_options.scale;
+    const double width = m_scene.texts[index].titleWidth / kTitlePixels * size;
+    const QRectF& rect = m_scene.boxes[index];
+    const QPointF centre = rect.center();
+    const QRectF plate(centre.x() - width / 2 - size / 2, centre.y() - size * 0.8, width + size, size * 1.6);
+    QColor fill = m_theme.background;
+    fill.setAlphaF(0.85F);
+    m_painter.fillRect(plate, fill);
+    m_painter.setPen(m_theme.text);
+    m_painter.setFont(drawingFont(size, true));
+    m_painter.drawText(plate, kOneLine, m_scene.texts[index].title);
+}
+
+void Painting::containerTitles() {
+    const bool isFar = pixels(kTitlePixels) < kLeast + 1;
+    if (isFar)
+        chooseFarTitles();
+    for (std::size_t i = 0; i < m_scene.boxes.size(); ++i) {
+        if (!m_scene.diagram.boxes[i].expanded || !isVisible(m_scene.boxes[i]))
+            continue;
+        if (!isFar)
+            containerTitle(i);
+        else if (m_farTitles[i])
+            farTitle(i);
+    }
+}
+
+} // namespace workbench

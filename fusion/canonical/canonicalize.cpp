@@ -42,6 +42,24 @@ Error mutation(const Graph& graph, NodeId id) {
             place(graph, id)};
 }
 
+/// Ops whose result depends on how their input lies in memory. The graph has no strides, and its canonical
+/// form drops the copies that made them.
+bool readsByStrides(std::string_view op) {
+    return op.starts_with("aten.as_strided") || op.starts_with("aten._reshape_alias");
+}
+
+Error strided(const Graph& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    const std::string value =
+        node.outputs.empty() ? std::string() : " (%" + graph.value(node.outputs.front()).name + ")";
+    return {
+        ErrorCode::badInput,
+        node.op + value +
+            " reads memory by strides, which the graph cannot express: change that line to a view, slice or "
+            "unfold.",
+        place(graph, id)};
+}
+
 using Map = std::vector<ValueId>;
 
 void mapOperands(Node& node, const Map& map) {
@@ -130,6 +148,8 @@ Result<Graph> canonicalize(const Graph& traced) {
             continue;
         if (mutates(node))
             return mutation(traced, static_cast<NodeId>(i));
+        if (readsByStrides(node.op))
+            return strided(traced, static_cast<NodeId>(i));
         DraftNode next;
         next.node = Node{node.op, node.arguments, {}, node.module, node.source, {static_cast<NodeId>(i)}};
         mapOperands(next.node, map);

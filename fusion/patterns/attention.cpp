@@ -150,6 +150,13 @@ ValueId through(Search& search, ValueId value, std::string_view operandName = "s
     return operand(search.view().node(node), operandName);
 }
 
+/// A cast from one floating type to another: to an integer is another function.
+bool isRounding(const GraphView& view, NodeId node) {
+    return node != kNone && view.op(node) == "aten._to_copy" &&
+           isFloatingPoint(view.meta(view.result(node)).dtype) &&
+           isFloatingPoint(view.meta(operand(view.node(node), "self")).dtype);
+}
+
 /// From the softmax's input down to what the softcap or scale made.
 bool matchMask(Search& search, ValueId& value, Scores& scores) {
     const GraphView& view = search.view();
@@ -158,7 +165,10 @@ bool matchMask(Search& search, ValueId& value, Scores& scores) {
     if (op == "aten.add" && operand(view.node(node), "other") != kNone) {
         const ValueId self = operand(view.node(node), "self"), other = operand(view.node(node), "other");
         const bool maskFirst = !comesFromScores(view, self);
-        if (!provenMask(search, node, maskFirst ? self : other, false, scores))
+        if (!search.require(
+                isAbsent(argument(view.node(node), "alpha")), node, "a mask without a factor",
+                [&] { return "alpha=" + describe(view.graph(), argument(view.node(node), "alpha")); }) ||
+            !provenMask(search, node, maskFirst ? self : other, false, scores))
             return false;
         value = through(search, value, maskFirst ? "other" : "self");
     } else if (op == "aten.masked_fill" || op == "aten.where") {
@@ -180,7 +190,8 @@ bool matchMask(Search& search, ValueId& value, Scores& scores) {
 bool scaled(Search& search, ValueId& value, double& factor) {
     const GraphView& view = search.view();
     const std::string_view op = view.producerOp(value);
-    const auto by = op == "aten.mul" || op == "aten.div"
+    const bool rounded = !op.empty() && !isAbsent(argument(view.node(view.producer(value)), "rounding_mode"));
+    const auto by = !rounded && (op == "aten.mul" || op == "aten.div")
                         ? number(argument(view.node(view.producer(value)), "other"))
                         : std::nullopt;
     if (!by || *by == 0)
@@ -193,7 +204,7 @@ bool scaled(Search& search, ValueId& value, double& factor) {
 bool matchScores(Search& search, ValueId& value, Scores& scores) {
     const GraphView& view = search.view();
     const auto skipCasts = [&] {
-        while (view.producerOp(value) == "aten._to_copy")
+        while (isRounding(view, view.producer(value)))
             value = through(search, value);
     };
     skipCasts();
@@ -243,7 +254,7 @@ bool matchSpelledOut(Search& search, NodeId place) {
     const ValueId key = operand(transpose, "self");
     search.takeIfFree(view.producer(turned));
     NodeId user = view.onlyUser(view.result(place));
-    while (user != kNone && view.op(user) == "aten._to_copy") {
+    while (isRounding(view, user)) {
         search.take(user);
         user = view.onlyUser(view.result(user));
     }

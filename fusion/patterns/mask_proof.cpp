@@ -191,8 +191,10 @@ private:
                        : std::holds_alternative<Choice>(of(self)) ? of(self)
                                                                   : Known();
             }
-            const bool keeps = (m_view.meta(self).dtype == ScalarType::boolean) ==
-                               (m_view.meta(m_view.result(id)).dtype == ScalarType::boolean);
+            // A position does not fit into a narrow integer: it would wrap around.
+            const ScalarType from = m_view.meta(self).dtype, to = m_view.meta(m_view.result(id)).dtype;
+            const bool keeps = from == to || (to != ScalarType::boolean && from != ScalarType::boolean &&
+                                              bytesPerElement(to) >= 4);
             return keeps
                        ? mapAffine(of(self), [&](const Affine& value) { return broadcast(value, rank(id)); })
                        : Known();

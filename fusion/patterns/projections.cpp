@@ -39,9 +39,10 @@ bool matchBias(Search& search, NodeId node, ValueId bias, ValueId first) {
                                return view.describe(bias) + " is used " +
                                       std::to_string(view.uses(bias).size()) + " times";
                            }) &&
-            search.require(view.meta(bias).dtype == view.meta(first).dtype &&
-                               view.meta(bias).shape.size() == 1,
-                           node, "the biases have one dtype", [&] { return shapeText(view.meta(bias)); }));
+            search.require(view.meta(bias).dtype == view.meta(first).dtype, node, "the biases have one dtype",
+                           [&] { return shapeText(view.meta(bias)); }) &&
+            search.require(view.meta(bias).shape == SymShape{view.meta(view.result(node)).shape.back()}, node,
+                           "a bias has one number per column", [&] { return shapeText(view.meta(bias)); }));
 }
 
 /// "model.layers.0.self_attn.q_proj.weight" -> "model.layers.0.self_attn.qkv_proj.weight".

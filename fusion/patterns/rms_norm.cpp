@@ -124,9 +124,8 @@ bool matchWeight(Search& search, NodeId weighted, ValueId value, ScalarType dtyp
     double offset = 0;
     ScalarType offsetDtype = view.meta(view.result(weighted)).dtype;
     for (NodeId node = view.producer(value); node != kNone; node = view.producer(value)) {
-        const auto added = view.op(node) == "aten.add" && offset == 0
-                               ? number(argument(view.node(node), "other"))
-                               : std::nullopt;
+        const bool plain = view.op(node) == "aten.add" && isAbsent(argument(view.node(node), "alpha"));
+        const auto added = plain && offset == 0 ? number(argument(view.node(node), "other")) : std::nullopt;
         if (!added && narrowed(view, value) == value)
             break;
         if (added) {
@@ -178,8 +177,11 @@ bool matchTail(Search& search) {
     const GraphView& view = search.view();
     const ValueId normed = search.value("normed"), x = inputOf(view, search.value("wide"), normed);
     const ScalarType dtype = view.meta(x).dtype, computed = view.meta(normed).dtype;
-    if (!search.require(computed == dtype || computed == ScalarType::f32, view.producer(normed),
-                        "the norm computes in f32", [&] { return std::string(name(computed)); }))
+    // In bf16 every step of the graph rounds, the op none.
+    const ScalarType root = view.meta(view.result(search.root())).dtype;
+    const bool exact = computed == ScalarType::f32 || (computed == ScalarType::f64 && dtype == computed);
+    if (!search.require(exact && root == computed, view.producer(normed), "the norm computes in f32",
+                        [&] { return std::string(name(exact ? root : computed)); }))
         return false;
     ValueId y = normed;
     NodeId user = view.onlyUser(y);
@@ -205,8 +207,7 @@ bool matchTail(Search& search) {
         y = view.result(user);
     }
     // In f32 both orders are the same; the name follows the usual spelling.
-    const bool exact = computed == dtype && bytesPerElement(dtype) >= 4;
-    const bool late = exact ? search.match().fact<double>("weight_offset", 0) != 0 : !rounded;
+    const bool late = computed == dtype ? search.match().fact<double>("weight_offset", 0) != 0 : !rounded;
     return finish(search, x, y, late ? "after_weight" : "before_weight");
 }
 

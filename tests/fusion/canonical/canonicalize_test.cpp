@@ -180,6 +180,18 @@ TEST(Canonicalize, IsItsOwnCanonicalForm) {
     EXPECT_EQ(print(*twice), print(once));
 }
 
+TEST(Canonicalize, NamesAnOpThatReadsByStrides) {
+    // The copy is dropped: the strides would then reach into the value that was copied.
+    const Result<Graph> graph = canonicalize(
+        parsed("module \"\" M\ninput %x: f32[4, 2]\n%t: f32[2, 4] = aten.t.default(self=%x)\n%c: f32[2, 4] = "
+               "aten.clone.default(self=%t, memory_format=memory_format:contiguous_format)\n%y: f32[4] = "
+               "aten.as_strided.default(self=%c, size=[4], stride=[1])\noutput %y\n"));
+    ASSERT_FALSE(graph.ok());
+    EXPECT_NE(graph.error().message.find("aten.as_strided.default (%y) reads memory by strides"),
+              std::string::npos)
+        << graph.error().message;
+}
+
 TEST(Canonicalize, NamesAnOpThatWritesIntoItsInput) {
     for (const char* op :
          {"aten.add_.Tensor(self=%x, other=%x)", "aten.copy_.default(self=%x, src=%x)",

@@ -156,5 +156,33 @@ TEST(Attention, RefusesASoftmaxOverTheQueries) {
               "the softmax runs over the keys; dim=2");
 }
 
+TEST(Attention, RefusesAMaskTimesAFactor) {
+    EXPECT_EQ(
+        attentionRefusal(kSpelledOut, "self=%scaled, other=%mask", "self=%scaled, other=%mask, alpha=0"),
+        "a mask without a factor; alpha=0");
+}
+
+TEST(Attention, RefusesScoresThatAreRoundedDown) {
+    EXPECT_EQ(attentionRefusal(kSpelledOut, "aten.mul.Tensor(self=%products, other=0.25)",
+                               "aten.div.Tensor_mode(self=%products, other=4.0, rounding_mode=\"floor\")"),
+              "the scores are scale * q k^T, then a softcap, then a mask; aten.div (%scaled)");
+}
+
+TEST(Attention, RefusesScoresAndProbabilitiesThatAreCastToIntegers) {
+    const auto cast = [](std::string_view reader, std::string_view value, std::string_view before) {
+        const std::string name(value);
+        return changed(
+            changed(std::string(kSpelledOut), reader, changed(std::string(reader), name, "%float")), before,
+            "%whole: i32[1, 4, 7, 7] = aten._to_copy.default(self=" + name +
+                ", dtype=dtype:i32) @\"attn\"\n%float: f32[1, 4, 7, 7] = "
+                "aten._to_copy.default(self=%whole, dtype=dtype:f32) @\"attn\"\n" +
+                std::string(before));
+    };
+    EXPECT_EQ(refusal(canonical(cast("self=%scaled, other=%mask", "%scaled", "%masked:")), "attention"),
+              "the scores are scale * q k^T, then a softcap, then a mask; aten._to_copy (%float)");
+    EXPECT_EQ(refusal(canonical(cast("self=%p, other=%vr", "%p", "%out:")), "attention"),
+              "the probabilities only weigh the values; aten._to_copy.default");
+}
+
 } // namespace
 } // namespace workbench::test

@@ -72,6 +72,17 @@ TEST(MaskProof, ReadsAddedMasks) {
               "unproven");
 }
 
+TEST(MaskProof, ProvesNothingOfPositionsThatWrapAround) {
+    const auto through = [](const std::string& dtype) {
+        return proof("%n: " + dtype + "[s0, 1] = aten._to_copy.default(self=%r, dtype=dtype:" + dtype +
+                     ")\n%d: " + dtype + "[s0] = aten._to_copy.default(self=%c, dtype=dtype:" + dtype +
+                     ")\n%m: bool[s0, s0] = aten.ge.Tensor(self=%n, other=%d)\n");
+    };
+    EXPECT_EQ(through("i32"), "causal");
+    EXPECT_EQ(through("i16"), "unproven");
+    EXPECT_EQ(through("u8"), "unproven");
+}
+
 TEST(MaskProof, ProvesNothingOfOtherSets) {
     EXPECT_EQ(proof("%m: bool[s0, s0] = aten.gt.Tensor(self=%r, other=%c)\n"), "unproven");
     EXPECT_EQ(proof("%m: bool[s0, s0] = aten.le.Tensor(self=%r, other=%c)\n"), "unproven");

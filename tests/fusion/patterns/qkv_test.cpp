@@ -50,6 +50,11 @@ TEST(Qkv, StatesRolesSizesAndDerivedWeights) {
     EXPECT_EQ(roles, "attention=a q=q k=k v=v ");
 }
 
+TEST(Qkv, RefusesABiasOfOneNumberForAllColumns) {
+    EXPECT_EQ(refusal(canonical(changed(withBiases("qkv"), "%bk: f32[16]", "%bk: f32[1]")), "qkv"),
+              "a bias has one number per column; f32[1]");
+}
+
 TEST(Qkv, MergesBiasesToo) {
     const std::string graph = rewrittenBy(canonical(withBiases("qkv")), "qkv");
     EXPECT_NE(graph.find("bias=%p_attn_qkv_proj_bias"), std::string::npos) << graph;

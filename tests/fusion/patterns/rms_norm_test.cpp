@@ -235,6 +235,11 @@ TEST(RmsNorm, RefusesAnOffsetAddedInTheNarrowDtype) {
     EXPECT_EQ(refusal(canonical(text), "rms-norm"), "the offset is added in the dtype of the product; bf16");
 }
 
+TEST(RmsNorm, RefusesAnOffsetTimesAFactor) {
+    const std::string text = changed(std::string(kGemma), "other=1.0)", "other=1.0, alpha=3)");
+    EXPECT_EQ(refusal(canonical(text), "rms-norm"), "the weight is a parameter; aten.add (%w1)");
+}
+
 TEST(RmsNorm, RefusesAnEpsilonThatIsATensor) {
     const std::string text = changed(changed(std::string(kPlain), "other=1e-05", "other=%e"), "input %x",
                                      "buffer %e: f32[] \"eps\"\ninput %x");
@@ -263,6 +268,21 @@ TEST(RmsNorm, RefusesAnInnerValueThatIsReadElsewhere) {
 TEST(RmsNorm, RefusesF64InsideOfF32) {
     const std::string text = changed(changed(std::string(kLlama), "f32", "f64"), "bf16", "f32");
     EXPECT_EQ(refusal(canonical(text), "rms-norm"), "the norm computes in f32; f64");
+}
+
+TEST(RmsNorm, RefusesStepsThatAreRoundedToBf16) {
+    // All in bf16; then only the squares' mean and its root.
+    EXPECT_EQ(refusal(canonical(changed(std::string(kPlain), "f32", "bf16")), "rms-norm"),
+              "the norm computes in f32; bf16");
+    const std::string narrow =
+        changed(changed(changed(changed(std::string(kLlama), "%square: f32", "%square: bf16"), "%mean: f32",
+                                "%mean: bf16"),
+                        "%variance: f32", "%variance: bf16"),
+                "%inverse: f32", "%inverse: bf16");
+    EXPECT_EQ(refusal(canonical(changed(narrow, "aten.pow.Tensor_Scalar(self=%wide",
+                                        "aten.pow.Tensor_Scalar(self=%x")),
+                      "rms-norm"),
+              "the norm computes in f32; bf16");
 }
 
 TEST(RmsNorm, RefusesLayerNorm) {

@@ -1,7 +1,8 @@
 """What the model hands to each of its layers: recorded by running the model with layers that only record.
 
 Two equal layer modules are the same computation only when the loop around them treats them alike (the same rotary tables, the same mask, no
-arithmetic between the layers). Object identity decides: one object handed to both, or equal plain values.
+arithmetic between the layers). Object identity decides: one object handed to both, or equal plain values. A layer that is handed its own hidden
+state a second time (the first one gets the embedding twice where all get the embedding too) is told apart.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from . import plugin
 from .program import example_inputs
@@ -54,6 +55,7 @@ class _Recorder:
         self.names: dict[int, int] = {}
         self.keep: list[Any] = []  # ids stay unique while the objects live
         self.output: torch.Tensor | None = None
+        self.hidden: torch.Tensor | None = None  # of the layer that is being called
         self.returns_tuple = 0  # length of the tuple that a layer returns, 0 for a tensor
 
     def stub(self, number: int, forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,6 +68,7 @@ class _Recorder:
                 raise Untraceable(f"layer {number} does not get the output of the layer before it")
             if number == 0:
                 self._learn_result(forward(*args, **kwargs), args[0])
+            self.hidden = args[0]
             self.signatures.append((self._sign(args[1:]), self._sign(kwargs)))
             self.output = torch.empty_like(args[0])
             return (self.output, *[None] * (self.returns_tuple - 1)) if self.returns_tuple else self.output
@@ -90,5 +93,9 @@ class _Recorder:
             return type(value).__name__, tuple(self._sign(entry) for entry in value)
         if isinstance(value, dict):
             return "dict", tuple((key, self._sign(entry)) for key, entry in value.items())
+        if value is self.hidden:
+            return ("hidden state",)
+        if not isinstance(value, (torch.Tensor, PreTrainedConfig)):
+            raise Untraceable(f"a layer is handed a {type(value).__name__}, which may hold anything")
         self.keep.append(value)
         return "object", type(value).__name__, self.names.setdefault(id(value), len(self.names))

@@ -1,7 +1,8 @@
 """The attention and mask functions that the tracer registers with transformers: attention becomes one opaque op per layer.
 
 Every mask is the output of the opaque op `workbench::mask`. The attention call tells from the mask that reaches it which tokens its layer may
-see; a model that uses a mask in any other way leaves that op in the graph, where the tracer finds it and refuses.
+see; a model that uses a mask in any other way leaves that op in the graph, where the tracer finds it and refuses. So a mask that the op cannot
+express matters only once an attention call gets it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import torch
 import workbench_ops  # noqa: F401  (registers the ops)
 from transformers import AttentionInterface, AttentionMaskInterface
 
-from .errors import not_traced
+from .errors import TracerError, not_traced
 from .masks import Mask, read_mask
 
 NAME = "workbench"
@@ -48,11 +49,15 @@ class Session:
     """One traced or plain forward: positions in, calls out. masks keeps the tensors alive, since they are found by identity."""
 
     positions: torch.Tensor
-    masks: list[tuple[torch.Tensor, Mask]] = field(default_factory=list)
+    masks: list[tuple[torch.Tensor, Mask | TracerError]] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
 
     def mask_of(self, tensor: torch.Tensor | None) -> Mask | None:
-        return next((mask for known, mask in self.masks if known is tensor), None)
+        """Raises TracerError for a mask that the op cannot express."""
+        mask = next((mask for known, mask in self.masks if known is tensor), None)
+        if isinstance(mask, TracerError):
+            raise mask
+        return mask
 
 
 _sessions: list[Session] = []
@@ -89,8 +94,13 @@ def make_mask(
         raise not_traced(
             "mask", "The model makes a padding mask or an offset mask of its own, which the attention op cannot express."
         )
-    mask = read_mask(mask_function)
-    tensor = torch.ops.workbench.mask(current.positions, kind=mask.kind, window=mask.window)
+    try:
+        mask: Mask | TracerError = read_mask(mask_function)
+    except TracerError as refusal:
+        # Models make the masks of all kinds of layers that there are, also of kinds that they have no layer of.
+        mask = refusal
+    stands_for = mask if isinstance(mask, Mask) else Mask("full", 0)
+    tensor = torch.ops.workbench.mask(current.positions, kind=stands_for.kind, window=stands_for.window)
     current.masks.append((tensor, mask))
     return tensor
 

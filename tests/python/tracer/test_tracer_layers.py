@@ -85,6 +85,28 @@ def test_other_arguments_from_the_model_tell_layers_apart(loop, own_model, tmp_p
     assert found is None or found[2] not in (found[0], found[1]), warnings
 
 
+def test_the_embedding_handed_to_all_layers_is_not_taken_for_the_hidden_state(own_model, tmp_path):
+    """The first layer gets one value twice, the others two values: copied, it would read its hidden state twice everywhere."""
+    parts = {
+        "model_forward": "first = hidden_states",
+        "loop": "position_embeddings = (*position_embeddings[:2], first)",
+        "layer_forward": "*tables, first = kwargs.pop('position_embeddings'); kwargs['position_embeddings'] = tuple(tables); "
+        "hidden_states = hidden_states + 0.5 * first",
+    }
+    assert layers_of(own_model(**parts), tmp_path) == ([0, 1, 1, 1], "")
+
+
+def test_an_object_that_may_hold_tensors_is_not_handed_on_unseen(own_model, tmp_path):
+    parts = {
+        "model_forward": "import types; holder = types.SimpleNamespace(first=hidden_states)",
+        "loop": "position_embeddings = (*position_embeddings[:2], holder)",
+        "layer_forward": "*tables, holder = kwargs.pop('position_embeddings'); kwargs['position_embeddings'] = tuple(tables); "
+        "hidden_states = hidden_states + 0.5 * holder.first",
+    }
+    found, warnings = layers_of(own_model(**parts), tmp_path)
+    assert found is None and "SimpleNamespace" in warnings
+
+
 def test_a_count_that_the_model_computes_with_is_not_cut(own_model, tmp_path):
     parts = {"layer_init": "self.factor = 1.0 / config.num_hidden_layers"}
     found, warnings = layers_of(own_model(**parts), tmp_path)

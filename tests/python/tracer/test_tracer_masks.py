@@ -75,6 +75,15 @@ def test_bidirectional_gemma3_is_refused(tmp_path):
     assert refusal(tmp_path / "model", tmp_path / "out").code == "mask"
 
 
+def test_a_mask_that_no_layer_gets_does_not_matter(tmp_path):
+    """Qwen2-MoE always makes its sliding mask, of no token where windows are off."""
+    transformers.Qwen2MoeConfig(
+        **zoo._common(num_hidden_layers=2, moe_intermediate_size=36, shared_expert_intermediate_size=44, num_experts=4),
+        architectures=["Qwen2MoeForCausalLM"],
+    ).save_pretrained(tmp_path / "model")
+    assert {(call["mask"], call["window"]) for call in trace(tmp_path / "model", tmp_path / "out").calls()} == {("causal", 0)}
+
+
 def test_bloom_is_refused(tmp_path):
     """BLOOM never calls the interface: a mask function that returns nothing would lose its causality in silence."""
     transformers.BloomConfig(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
+import itertools
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .model_directory import ModelDirectory, open_directory
+from .model_directory import ModelDirectory, open_directory, read_json
 from .options import TraceOptions
+from .same_bytes import same_bytes
 from .version import VERSION
 
 # Code of transformers outside of the models' own folders that decides what is traced.
@@ -22,13 +24,15 @@ _SHARED = (
 
 
 def cache_key(options: TraceOptions) -> str:
-    """Hex digest over the configuration, the weights' names, shapes and dtypes, all code that takes part, and the options."""
+    """Hex digest over the configuration, the weights' names, shapes, dtypes and ties, all code that takes part, and the options."""
     directory = open_directory(options.model)
     parts: dict[str, Any] = {
         "tracer": [VERSION, _digest(_own_files())],
         "versions": {name: _version(name) for name in ("torch", "transformers")},
         "config": directory.config,
+        "generation": _end_tokens(directory),
         "tensors": _tensors(directory),
+        "equal": _equal_pairs(directory),
         "source": _digest(_model_files(directory)),
         "options": [options.dtype, options.full, options.trust_remote_code, options.proof, options.replica],
     }
@@ -46,6 +50,19 @@ def _tensors(directory: ModelDirectory) -> Any:
     if directory.tensors is None:
         return None
     return sorted((name, header.file, header.dtype, header.shape) for name, header in directory.tensors.items())
+
+
+def _end_tokens(directory: ModelDirectory) -> Any:
+    """A model and its chat version often differ in nothing else outside of the weights."""
+    file = directory.path / "generation_config.json"
+    return read_json(file).get("eos_token_id") if file.is_file() else None
+
+
+def _equal_pairs(directory: ModelDirectory) -> list[tuple[str, str]]:
+    """Tensors outside of the layers that hold the same numbers: ties hold only where the checkpoint agrees (see ParameterMap.untied)."""
+    tensors = directory.tensors or {}
+    outer = sorted(name for name, header in tensors.items() if len(header.shape) > 1 and not any(map(str.isdigit, name.split("."))))
+    return [pair for pair in itertools.combinations(outer, 2) if same_bytes(directory, *pair)]
 
 
 def _own_files() -> Iterator[Path]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import zoo
+from safetensors.torch import load_file, save_file
 
 PYTHON = Path(__file__).resolve().parents[3] / "resources" / "python"
 
@@ -109,6 +110,27 @@ def test_cache_key_changes_with_what_matters(tmp_path):
     (directory / "config.json").write_text(json.dumps(config))
     (directory / "model.safetensors").unlink()
     assert key != key_of(directory)
+
+
+def test_cache_key_changes_where_tied_weights_come_apart(tmp_path):
+    """The same headers, but the head is another matrix now: the trace of the tied model would give wrong numbers."""
+    directory = zoo.save("qwen2", tmp_path / "model")
+    weights = load_file(directory / "model.safetensors")
+    head = weights["model.embed_tokens.weight"].clone()
+    save_file({**weights, "lm_head.weight": head}, directory / "model.safetensors")
+    key = key_of(directory)
+    head[7, 3] += 1.0
+    save_file({**weights, "lm_head.weight": head}, directory / "model.safetensors")
+    assert key != key_of(directory)
+
+
+def test_cache_key_changes_with_the_end_of_text(tmp_path):
+    directory = zoo.save_config("llama", tmp_path / "model")
+    keys = set()
+    for end in (2, 7, [2, 7]):
+        (directory / "generation_config.json").write_text(json.dumps({"eos_token_id": end}))
+        keys.add(key_of(directory))
+    assert len(keys) == 3
 
 
 def test_cache_key_changes_with_the_source_of_the_model(own_model):

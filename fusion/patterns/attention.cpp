@@ -150,11 +150,18 @@ ValueId through(Search& search, ValueId value, std::string_view operandName = "s
     return operand(search.view().node(node), operandName);
 }
 
-/// A cast from one floating type to another: to an integer is another function.
-bool isRounding(const GraphView& view, NodeId node) {
-    return node != kNone && view.op(node) == "aten._to_copy" &&
-           isFloatingPoint(view.meta(view.result(node)).dtype) &&
-           isFloatingPoint(view.meta(operand(view.node(node), "self")).dtype);
+/// A cast that the op makes as well or makes better: it computes in a type at least as wide as the query's.
+/// One to an integer or to a narrower type is another function.
+bool isHarmlessCast(const Search& search, NodeId node) {
+    const GraphView& view = search.view();
+    if (node == kNone || view.op(node) != "aten._to_copy")
+        return false;
+    const ScalarType own = view.meta(search.context().attention(search.root())->query).dtype;
+    const auto keeps = [own](ScalarType type) {
+        return type == own || (isFloatingPoint(type) && bytesPerElement(type) > bytesPerElement(own));
+    };
+    return keeps(view.meta(view.result(node)).dtype) &&
+           keeps(view.meta(operand(view.node(node), "self")).dtype);
 }
 
 /// From the softmax's input down to what the softcap or scale made.
@@ -204,7 +211,7 @@ bool scaled(Search& search, ValueId& value, double& factor) {
 bool matchScores(Search& search, ValueId& value, Scores& scores) {
     const GraphView& view = search.view();
     const auto skipCasts = [&] {
-        while (isRounding(view, view.producer(value)))
+        while (isHarmlessCast(search, view.producer(value)))
             value = through(search, value);
     };
     skipCasts();
@@ -254,7 +261,7 @@ bool matchSpelledOut(Search& search, NodeId place) {
     const ValueId key = operand(transpose, "self");
     search.takeIfFree(view.producer(turned));
     NodeId user = view.onlyUser(view.result(place));
-    while (isRounding(view, user)) {
+    while (isHarmlessCast(search, user)) {
         search.take(user);
         user = view.onlyUser(view.result(user));
     }

@@ -168,20 +168,27 @@ TEST(Attention, RefusesScoresThatAreRoundedDown) {
               "the scores are scale * q k^T, then a softcap, then a mask; aten.div (%scaled)");
 }
 
-TEST(Attention, RefusesScoresAndProbabilitiesThatAreCastToIntegers) {
-    const auto cast = [](std::string_view reader, std::string_view value, std::string_view before) {
+TEST(Attention, RefusesScoresAndProbabilitiesInIntegersOrANarrowerType) {
+    const auto cast = [](std::string_view reader, std::string_view value, std::string_view before,
+                         const std::string& dtype) {
         const std::string name(value);
         return changed(
             changed(std::string(kSpelledOut), reader, changed(std::string(reader), name, "%float")), before,
-            "%whole: i32[1, 4, 7, 7] = aten._to_copy.default(self=" + name +
-                ", dtype=dtype:i32) @\"attn\"\n%float: f32[1, 4, 7, 7] = "
-                "aten._to_copy.default(self=%whole, dtype=dtype:f32) @\"attn\"\n" +
+            "%other: " + dtype + "[1, 4, 7, 7] = aten._to_copy.default(self=" + name +
+                ", dtype=dtype:" + dtype +
+                ") @\"attn\"\n%float: f32[1, 4, 7, 7] = "
+                "aten._to_copy.default(self=%other, dtype=dtype:f32) @\"attn\"\n" +
                 std::string(before));
     };
-    EXPECT_EQ(refusal(canonical(cast("self=%scaled, other=%mask", "%scaled", "%masked:")), "attention"),
-              "the scores are scale * q k^T, then a softcap, then a mask; aten._to_copy (%float)");
-    EXPECT_EQ(refusal(canonical(cast("self=%p, other=%vr", "%p", "%out:")), "attention"),
-              "the probabilities only weigh the values; aten._to_copy.default");
+    for (const char* dtype : {"i32", "bf16"}) {
+        EXPECT_EQ(
+            refusal(canonical(cast("self=%scaled, other=%mask", "%scaled", "%masked:", dtype)), "attention"),
+            "the scores are scale * q k^T, then a softcap, then a mask; aten._to_copy (%float)");
+        EXPECT_EQ(refusal(canonical(cast("self=%p, other=%vr", "%p", "%out:", dtype)), "attention"),
+                  "the probabilities only weigh the values; aten._to_copy.default");
+    }
+    const Graph wide = canonical(cast("self=%p, other=%vr", "%p", "%out:", "f64"));
+    EXPECT_EQ(siteOf(analyze(wide), "attention@attn").verdict, SiteVerdict::applicable);
 }
 
 } // namespace

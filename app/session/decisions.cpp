@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace workbench {
@@ -65,6 +66,8 @@ Status applyRule(const Analysis& analysis, const DecisionRule& rule, Decisions& 
         if (site.verdict == SiteVerdict::applicable)
             decisions[site.id] = rule.decision;
     }
+    if (rule.what == "*")
+        return Ok{}; // everything that can be decided, which may be nothing
     if (!matched && !refused)
         return namesNothing(rule, analysis);
     if (!matched && rule.decision == Decision::apply)
@@ -78,7 +81,55 @@ Decision decisionFromName(const std::string& name) {
     return name == "reject" ? Decision::reject : Decision::undecided;
 }
 
+std::optional<double> numberOf(const FactValue& fact) {
+    if (const auto* whole = std::get_if<std::int64_t>(&fact))
+        return static_cast<double>(*whole);
+    const auto* real = std::get_if<double>(&fact);
+    return real ? std::optional(*real) : std::nullopt;
+}
+
+/// What the plan states otherwise; empty when it agrees. Facts of other versions of the program are not
+/// compared.
+std::string otherFact(const PlanSite& planned, const Site& site) {
+    for (const auto& [name, fact] : planned.facts) {
+        const auto known = site.facts.find(name);
+        const bool same = known == site.facts.end() || known->second == fact ||
+                          (numberOf(fact) && numberOf(fact) == numberOf(known->second));
+        if (!same)
+            return name;
+    }
+    return planned.parameters == site.parameters ? std::string() : "parameters";
+}
+
+Error disagrees(std::string_view file, const std::string& site, const std::string& what) {
+    return {ErrorCode::badInput,
+            "the plan " + std::string(file) + " states other " + what + " of the site " + site +
+                " than this model has; make the plan anew",
+            site};
+}
+
 } // namespace
+
+Status sameFindings(const FusionPlan& plan, const Analysis& analysis, std::string_view file) {
+    std::map<std::string_view, const Site*> sites;
+    for (const Site& site : analysis.sites)
+        sites.emplace(site.id, &site);
+    for (const PlanSite& planned : plan.sites) {
+        const auto found = sites.find(planned.id);
+        if (found == sites.end())
+            continue;
+        if (const std::string what = otherFact(planned, *found->second); !what.empty())
+            return disagrees(file, planned.id, what);
+        std::vector<DerivedParameter> derived;
+        for (const PlanDerived& entry : plan.derived)
+            if (entry.site == planned.id)
+                derived.push_back(entry.from);
+        const bool applied = planned.state == "applied";
+        if (derived != (applied ? found->second->derived : std::vector<DerivedParameter>()))
+            return disagrees(file, planned.id, "merged weights");
+    }
+    return Ok{};
+}
 
 Result<Decisions> decide(const Analysis& analysis, Decisions start, const std::vector<DecisionRule>& rules) {
     for (const DecisionRule& rule : rules)

@@ -179,16 +179,16 @@ Status Session::checkFingerprint(const FusionPlan& plan, const std::string& file
     const ModelFacts& facts = m_model->facts;
     const bool sameKind = plan.model.className == facts.className &&
                           plan.model.modelType == facts.modelType && plan.model.layers == facts.layers;
-    std::string found = m_model->fingerprint;
+    const TracedModel* model = m_model.get();
     const bool otherType = plan.model.dtype == "f32" || plan.model.dtype == "bf16";
     if (sameKind && plan.model.dtype != facts.dtype && otherType && m_tracer) {
         auto twin = sibling(plan.model.dtype == "f32" ? TraceDtype::f32 : TraceDtype::bf16, false, job);
         if (!twin)
             return twin.error();
-        found = (*twin)->fingerprint;
+        model = *twin;
     }
-    if (found == plan.fingerprint)
-        return Ok{};
+    if (model->fingerprint == plan.fingerprint)
+        return sameFindings(plan, model->analysis, file);
     return badInput("the plan " + file + " is for another model (" + plan.model.className + " of " +
                         std::to_string(plan.model.layers) + " layers" +
                         (sameKind ? ", with another graph or configuration" : "") + "), not for this " +

@@ -78,6 +78,19 @@ TEST(Decide, OnlyRefusedSitesCannotBeAppliedAndTheReasonIsTold) {
     EXPECT_TRUE(decide(analysis(), {}, {reject("gate-up")}).ok());
 }
 
+TEST(Decide, EverythingMayBeNothing) {
+    Analysis layerNorms; // a model that no pattern fits
+    for (const DecisionRule& rule : {apply("*"), reject("*")}) {
+        const auto decisions = decide(layerNorms, {}, {rule});
+        ASSERT_TRUE(decisions.ok());
+        EXPECT_TRUE(decisions->empty());
+    }
+    Site refused = analysis().sites.back();
+    refused.verdict = SiteVerdict::refused;
+    layerNorms.sites.push_back(refused);
+    EXPECT_TRUE(decide(layerNorms, {}, {apply("*")}).ok());
+}
+
 TEST(Decide, PresentSitesNeedNoDecision) {
     const auto decisions = decide(analysis(), {}, {apply("attention")});
     ASSERT_TRUE(decisions.ok());
@@ -117,6 +130,40 @@ TEST(DecisionsOf, AnAppliedSiteThatIsRefusedIsBadInput) {
     EXPECT_FALSE(decisionsOf(plan, analysis(), "a.json").ok());
     plan.sites = {planned("gate-up@layers.0.mlp", "undecided")};
     EXPECT_TRUE(decisionsOf(plan, analysis(), "a.json").ok());
+}
+
+TEST(SameFindings, APlanMustSayWhatTheGraphSays) {
+    Analysis model = analysis();
+    Site& qkv = model.sites[2];
+    qkv.parameters = {"q.weight", "k.weight", "v.weight"};
+    qkv.facts = {{"sizes", std::vector<std::int64_t>{48, 16, 16}}};
+    qkv.derived = {{qkv.parameters, 0}};
+    FusionPlan plan;
+    plan.sites = {planned(qkv.id, "apply")};
+    plan.sites[0].state = "applied";
+    plan.sites[0].parameters = qkv.parameters;
+    plan.sites[0].facts = qkv.facts;
+    for (const DerivedParameter& derived : qkv.derived)
+        plan.derived.push_back({"merged", derived, qkv.id});
+    EXPECT_TRUE(sameFindings(plan, model, "a.json").ok());
+
+    FusionPlan other = plan;
+    std::swap(other.derived[0].from.sources[0], other.derived[0].from.sources[1]);
+    EXPECT_EQ(sameFindings(other, model, "a.json").error().code, ErrorCode::badInput);
+    EXPECT_NE(sameFindings(other, model, "a.json").error().message.find("merged weights of the site qkv@"),
+              std::string::npos);
+    other = plan;
+    other.derived.clear();
+    EXPECT_FALSE(sameFindings(other, model, "a.json").ok());
+    other = plan;
+    other.sites[0].facts.find("sizes")->second = std::vector<std::int64_t>{1, 2, 3};
+    EXPECT_NE(sameFindings(other, model, "a.json").error().message.find("other sizes"), std::string::npos);
+    other = plan;
+    other.sites[0].parameters.pop_back();
+    EXPECT_FALSE(sameFindings(other, model, "a.json").ok());
+    other = plan;
+    other.sites[0].facts.emplace("of a later version", true);
+    EXPECT_TRUE(sameFindings(other, model, "a.json").ok());
 }
 
 TEST(DecisionHistory, UndoesAndRedoes) {

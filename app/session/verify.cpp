@@ -195,7 +195,8 @@ Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const Ver
     report.unproven = unprovenSites(session, **whole, report.sites);
     if (auto compared = compareWithTruth(session, runtime, *subject, *input, report, job); !compared)
         return compared.error();
-    auto greedy = compareGreedy(runtime, *input, 2 * toleranceOf(report.dtype) * maxAbs, job);
+    auto greedy = compareGreedy(runtime, *input, subject->model->facts.contextLength,
+                                2 * toleranceOf(report.dtype) * maxAbs, job);
     if (!greedy)
         return greedy.error();
     report.greedy = *greedy;

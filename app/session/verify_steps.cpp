@@ -53,12 +53,12 @@ struct GreedyText {
 };
 
 Result<GreedyText> greedyText(Runtime& runtime, const char* program, const std::vector<std::int64_t>& prompt,
-                              const Job& job) {
+                              std::int64_t tokens, const Job& job) {
     job.report("generate", program);
     auto answer = runtime.call("generate",
                                {{"program", program},
                                 {"prompt", prompt},
-                                {"max_tokens", kGreedyTokens},
+                                {"max_tokens", tokens},
                                 {"eos", json::array()},
                                 {"ignore_eos", true}},
                                job);
@@ -106,14 +106,20 @@ Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, cons
                        rootMeanSquare(logits[2], logits[0]) / scale};
 }
 
-Result<GreedyComparison> compareGreedy(Runtime& runtime, const TokenInput& input, double closeness,
-                                       const Job& job) {
-    const std::int64_t length = std::min(kGreedyPrompt, input.lengths.front());
+Result<GreedyComparison> compareGreedy(Runtime& runtime, const TokenInput& input, std::int64_t contextLength,
+                                       double closeness, const Job& job) {
+    std::int64_t length = std::min(kGreedyPrompt, input.lengths.front()), tokens = kGreedyTokens;
+    if (contextLength > 0) { // learned positions end there
+        length = std::min(length, (contextLength + 1) / 2);
+        tokens = std::min(tokens, contextLength - length);
+    }
+    if (tokens == 0)
+        return GreedyComparison{};
     const std::vector<std::int64_t> prompt(input.tokens.begin(), input.tokens.begin() + length);
-    auto original = greedyText(runtime, kOriginal, prompt, job);
+    auto original = greedyText(runtime, kOriginal, prompt, tokens, job);
     if (!original)
         return original.error();
-    auto rewritten = greedyText(runtime, kRewritten, prompt, job);
+    auto rewritten = greedyText(runtime, kRewritten, prompt, tokens, job);
     if (!rewritten)
         return rewritten.error();
     GreedyComparison comparison;

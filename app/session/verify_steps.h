@@ -19,7 +19,8 @@ Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, cons
                                 const Job& job);
 
 /// A difference is excused when the original's two best logits are at most `closeness` apart there.
-Result<GreedyComparison> compareGreedy(Runtime& runtime, const TokenInput& input, double closeness,
-                                       const Job& job);
+/// `contextLength`: no longer text is made; 0 when it is not known.
+Result<GreedyComparison> compareGreedy(Runtime& runtime, const TokenInput& input, std::int64_t contextLength,
+                                       double closeness, const Job& job);
 
 } // namespace workbench

@@ -1,6 +1,6 @@
 #include "fusion/coverage.h"
 
-#include "fusion/match/graph_view.h"
+#include "fusion/match/pattern.h"
 
 #include <algorithm>
 #include <array>
@@ -136,23 +136,36 @@ std::vector<NodeId> attentionOps(const GraphView& view, const std::vector<bool>&
     return found;
 }
 
+bool isNorm(std::string_view op) {
+    static constexpr std::array<std::string_view, 9> ops{"aten.rsqrt",
+                                                         "aten.rms_norm",
+                                                         "aten._fused_rms_norm",
+                                                         "aten.layer_norm",
+                                                         "aten.native_layer_norm",
+                                                         "aten.group_norm",
+                                                         "aten.native_group_norm",
+                                                         "aten.batch_norm",
+                                                         "aten.instance_norm"};
+    return oneOf(op, ops) || (op.starts_with("workbench.") && op.find("norm") != std::string_view::npos);
+}
+
 std::int64_t countNorms(const GraphView& view) {
-    static constexpr std::array<std::string_view, 12> ops{"aten.rsqrt",
-                                                          "aten.rms_norm",
-                                                          "aten._fused_rms_norm",
-                                                          "aten.layer_norm",
-                                                          "aten.native_layer_norm",
-                                                          "aten.group_norm",
-                                                          "aten.native_group_norm",
-                                                          "aten.batch_norm",
-                                                          "aten.instance_norm",
-                                                          "workbench.rms_norm",
-                                                          "workbench.add_rms_norm",
-                                                          "workbench.qk_norm_rope"};
     std::int64_t count = 0;
     for (std::size_t i = 0; i < view.graph().nodes.size(); ++i)
-        count += oneOf(view.op(static_cast<NodeId>(i)), ops);
+        count += isNorm(view.op(static_cast<NodeId>(i)));
     return count;
+}
+
+std::string_view nameOf(Counted counted) {
+    switch (counted) {
+    case Counted::attentions:
+        return "attention ops";
+    case Counted::feedForwardBlocks:
+        return "feed-forward blocks";
+    case Counted::norms:
+        return "places where a reciprocal square root or a norm op occurs";
+    }
+    __builtin_unreachable();
 }
 
 std::vector<FeedForwardBlock> blocks(const GraphView& view, const std::vector<bool>& after,
@@ -205,18 +218,22 @@ std::vector<FeedForwardBlock> feedForwardBlocks(const GraphView& view) {
 std::vector<Coverage> countCoverage(const GraphView& view) {
     const std::vector<bool> after = afterProduct(view);
     const std::vector<NodeId> attentions = attentionOps(view, after);
-    const auto attentionCount = static_cast<std::int64_t>(attentions.size());
-    const auto blockCount = static_cast<std::int64_t>(blocks(view, after, attentions).size());
-    const std::int64_t normCount = countNorms(view);
-    const std::string attentionText = "attention ops", blockText = "feed-forward blocks",
-                      normText = "places where a reciprocal square root or a norm op occurs";
-    return {{"attention", 0, attentionCount, attentionText},
-            {"qk-norm-rope", 0, attentionCount, attentionText},
-            {"add-rms-norm", 0, normCount, normText},
-            {"qkv", 0, attentionCount, attentionText},
-            {"gate-up", 0, blockCount, blockText},
-            {"rope", 0, attentionCount, attentionText},
-            {"rms-norm", 0, normCount, normText}};
+    const auto places = [&](Counted counted) -> std::int64_t {
+        switch (counted) {
+        case Counted::attentions:
+            return static_cast<std::int64_t>(attentions.size());
+        case Counted::feedForwardBlocks:
+            return static_cast<std::int64_t>(blocks(view, after, attentions).size());
+        case Counted::norms:
+            return countNorms(view);
+        }
+        __builtin_unreachable();
+    };
+    std::vector<Coverage> coverage;
+    for (const Pattern& pattern : patterns())
+        coverage.push_back(
+            {std::string(pattern.name), 0, places(pattern.counted), std::string(nameOf(pattern.counted))});
+    return coverage;
 }
 
 } // namespace workbench

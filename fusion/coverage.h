@@ -8,6 +8,13 @@
 
 namespace workbench {
 
+/// What the coverage of a pattern is measured against.
+enum class Counted {
+    attentions,        ///< attention ops and spelled-out attentions
+    feedForwardBlocks, ///< see FeedForwardBlock
+    norms,             ///< places where a reciprocal square root or a norm op occurs
+};
+
 /// A feed-forward block: the module that owns an activation between two matrix products, outside of
 /// attention.
 struct FeedForwardBlock {
@@ -22,8 +29,8 @@ std::string_view feedForwardModule(std::string_view path);
 
 std::vector<FeedForwardBlock> feedForwardBlocks(const GraphView& view);
 
-/// One entry per pattern, `found` still 0. Counts from ops alone, so that a place that the matcher overlooks
-/// shows.
+/// One entry per pattern, in their order, `found` still 0. Counts from ops alone, so that a place that the
+/// matcher overlooks shows.
 std::vector<Coverage> countCoverage(const GraphView& view);
 
 } // namespace workbench

@@ -1,7 +1,7 @@
 #include "app/cli/options.h"
 
 #include "app/cli/exit_codes.h"
-#include "app/cli/pattern_guide.h"
+#include "fusion/match/pattern.h"
 
 #include <CLI/CLI.hpp>
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "fusion/coverage.h"
 #include "fusion/match/context.h"
 #include "fusion/rewrite/replacement.h"
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,9 +14,13 @@ namespace workbench {
 /// One kind of fusion: what it is, where to look, how to recognise it, what to put in its place.
 struct Pattern {
     std::string_view name;        ///< "rms-norm": the one handle everywhere
+    std::string_view summary;     ///< what becomes one: a phrase for lists
     std::string_view formula;     ///< one line of mathematics
-    std::string_view sketch;      ///< before and after, some lines
-    std::string_view explanation; ///< what it gains, where it is seen, what it refuses
+    std::string_view sketch;      ///< before, and after in the last line
+    std::string_view explanation; ///< what it gains and where it is seen
+    std::string_view refuses;     ///< what looks like it and is not
+    /// What its coverage is measured against.
+    Counted counted = Counted::attentions;
     /// Nodes where the pattern may be: every one of them becomes a site, so only near misses and counted
     /// places belong here.
     std::vector<NodeId> (*places)(const MatchContext& context) = nullptr;
@@ -30,7 +36,9 @@ struct Pattern {
 /// All patterns, larger ones first: of two sites that share nodes, the one whose pattern comes first is
 /// applied.
 std::span<const Pattern> patterns();
+/// nullptr when there is no such pattern.
 const Pattern* findPattern(std::string_view name);
+std::string patternNames(); ///< "attention, qk-norm-rope, ..."
 
 /// The usual Pattern::module: that of the place itself.
 std::string_view moduleOfPlace(const MatchContext& context, NodeId place);

@@ -58,18 +58,19 @@ void build(const MatchContext&, const Match& match, Replacement& replacement) {
 
 Pattern addRmsNorm() {
     return {.name = "add-rms-norm",
+            .summary = "a residual sum and the RMSNorm that reads it, across module borders",
             .formula = "sum = input + residual;  y = sum * rsqrt(mean(sum^2) + eps) * (offset + weight)",
             .sketch = "input, residual -> + -> rms-norm -> y\n"
                       "                     `-> sum\n"
                       "input, residual, weight -> add_rms_norm -> y, sum",
-            .explanation =
-                "The residual sum is normalised while it is in registers instead of being written and read "
-                "again. The sum and the norm "
-                "may belong to different modules, also to different layers, and the sum may be read by "
-                "others. Contains rms-norm: "
-                "where this is rejected, the norm alone can still be fused. Refused: operands of another "
-                "shape or dtype than the "
-                "sum, a sum with a factor, a normed value that is no sum, and whatever rms-norm refuses.",
+            .explanation = "The residual sum is normalised while it is in registers instead of being "
+                           "written and read again. The sum and the norm may belong to different "
+                           "modules, also to different layers, and the sum may be read by others. "
+                           "Seen in nearly every decoder. Contains rms-norm: where this is rejected, "
+                           "the norm alone can still be fused.",
+            .refuses = "operands of another shape or dtype than the sum, a sum with a factor, a "
+                       "normed value that is no sum, and whatever rms-norm refuses",
+            .counted = Counted::norms,
             .places = normPlaces,
             .match = matchAddNorm,
             .module = moduleOfPlace,

@@ -319,17 +319,18 @@ void build(const MatchContext& context, const Match& match, Replacement& replace
 
 Pattern attention() {
     return {.name = "attention",
+            .summary = "softmax(QK^T)V as one op that a KV cache can be bound to",
             .formula = "out = softmax(mask(softcap(scale * q k^T))) v",
             .sketch = "q, k -> matmul -> * scale -> [softcap] -> [+ mask] -> softmax -> matmul v -> out\n"
                       "q, k, v, positions -> attention -> out",
-            .explanation = "One op that knows its scale, mask, window, softcap and sinks, so that a runtime "
-                           "can give it a cache. Models that the tracer "
-                           "traced have it already (present). scaled_dot_product_attention and the "
-                           "spelled-out form of other graphs are "
-                           "replaced where the mask is computed from positions in the graph and proven to be "
-                           "causal, a sliding window or none. "
-                           "Refused: masks that depend on an input or a buffer, batches of several, dropout, "
-                           "sinks among the scores.",
+            .explanation = "One op that knows its scale, mask, window, softcap and sinks, so that a "
+                           "runtime can give it a cache. Models that the tracer traced have it "
+                           "already (present). scaled_dot_product_attention and the spelled-out form "
+                           "of other graphs are replaced where the mask is computed from positions in "
+                           "the graph and proven to be causal, a sliding window or none.",
+            .refuses = "masks that depend on an input or a buffer, batches of several, dropout, sinks "
+                       "among the scores",
+            .counted = Counted::attentions,
             .places = attentionPlaces,
             .match = matchAttention,
             .module = moduleOfPlace,

@@ -133,18 +133,19 @@ void build(const MatchContext& context, const Match& match, Replacement& replace
 
 Pattern gateUp() {
     return {.name = "gate-up",
+            .summary = "the two projections of a gated feed-forward block, its activation and product",
             .formula = "y = act(x Wg^T + bg) * (x Wu^T + bu)",
             .sketch = "x -> linear gate -> act -> * -> y\n"
                       "x -> linear up ----------'\n"
                       "x -> linear gate_up -> act_and_mul -> y",
-            .explanation =
-                "The two products of a gated feed-forward block become one, and activation and "
-                "multiplication one pass over its result. "
-                "The activation may be a module or a function: silu, gelu, gelu with tanh, relu, sigmoid. "
-                "Refused: another "
-                "activation, a gate that is scaled or clamped first, gate and up from one projection (packed "
-                "already) or of "
-                "different inputs, a bias on one only, a value in between that something else reads.",
+            .explanation = "The two products of a gated feed-forward block become one, and activation "
+                           "and multiplication one pass over its result. Seen in Llama, Qwen, Gemma "
+                           "and Mistral; the activation may be a module or a function: silu, gelu, "
+                           "gelu with tanh, relu, sigmoid.",
+            .refuses = "another activation, a gate that is scaled or clamped first, gate and up from "
+                       "one projection (packed already) or of different inputs, a bias on one only, a "
+                       "value in between that something else reads",
+            .counted = Counted::feedForwardBlocks,
             .places = gatePlaces,
             .match = matchGateUp,
             .module = blockModule,

@@ -16,6 +16,13 @@ const Pattern* findPattern(std::string_view name) {
     return nullptr;
 }
 
+std::string patternNames() {
+    std::string names;
+    for (const Pattern& pattern : patterns())
+        names += (names.empty() ? "" : ", ") + std::string(pattern.name);
+    return names;
+}
+
 std::string_view moduleOfPlace(const MatchContext& context, NodeId place) {
     return context.view().graph().modulePath(place);
 }

@@ -107,15 +107,16 @@ void build(const MatchContext& context, const Match& match, Replacement& replace
 
 Pattern qkNormRope() {
     return {.name = "qk-norm-rope",
+            .summary = "RMSNorm of each query and key head, then the rotation",
             .formula = "out = rope(rms_norm(x)), for each head of query and key",
             .sketch = "x -> rms-norm per head -> transpose -> rope -> attention      (twice: query and key)\n"
                       "query, key, weights, cos, sin -> qk_norm_rope -> query', key'",
-            .explanation = "Query and key are normalised head by head, turned into the attention's layout "
-                           "and rotated in one pass. Seen in Qwen 3 "
-                           "and Gemma 3. Contains rope and the two rms-norms: where this is rejected, they "
-                           "can still be fused. Refused: norms "
-                           "over the full width (OLMo 2), norms that differ in epsilon, offset or cast "
-                           "order, and whatever rope and rms-norm refuse.",
+            .explanation = "Query and key are normalised head by head, turned into the attention's "
+                           "layout and rotated in one pass. Seen in Qwen 3 and Gemma 3. Contains rope "
+                           "and the two rms-norms: where this is rejected, they can still be fused.",
+            .refuses = "norms over the full width (OLMo 2), norms that differ in epsilon, offset or "
+                       "cast order, and whatever rope and rms-norm refuse",
+            .counted = Counted::attentions,
             .places = attentionPlaces,
             .match = matchQkNormRope,
             .module = moduleOfPlace,

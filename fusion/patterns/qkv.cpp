@@ -66,20 +66,21 @@ void build(const MatchContext& context, const Match& match, Replacement& replace
 
 Pattern qkv() {
     return {.name = "qkv",
+            .summary = "the separate query, key and value projections of one value",
             .formula = "[q | k | v] = x [Wq; Wk; Wv]^T + [bq; bk; bv]",
             .sketch = "x -> linear q -> ... -> attention\n"
                       "x -> linear k -> ... -> attention\n"
                       "x -> linear v -> ... -> attention\n"
                       "x -> linear qkv -> split -> q, k, v",
-            .explanation = "Three products with one input become one with a larger weight: the input is read "
-                           "once, and few rows fill the machine "
-                           "better. Which projection is query, key or value is proven by following the "
-                           "attention's operands back, never by a "
-                           "name or a width; grouped and multi-head attention and biases are covered. "
-                           "Refused: projections of different inputs, "
-                           "one that serves two roles (packed already), weights that are not parameters or "
-                           "that something else reads, a bias on "
-                           "some of the three.",
+            .explanation = "Three products with one input become one with a larger weight: the input "
+                           "is read once, and few rows fill the machine better. Which projection is "
+                           "query, key or value is proven by following the attention's operands back, "
+                           "never by a name or a width. Seen in most decoders, with grouped and with "
+                           "full heads, with and without biases.",
+            .refuses = "projections of different inputs, one that serves two roles (packed already), "
+                       "weights that are not parameters or that something else reads, a bias on some "
+                       "of the three",
+            .counted = Counted::attentions,
             .places = attentionPlaces,
             .match = matchQkv,
             .module = moduleOfPlace,

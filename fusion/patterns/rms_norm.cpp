@@ -287,18 +287,19 @@ std::vector<Argument> normArguments(const Match& match) {
 
 Pattern rmsNorm() {
     return {.name = "rms-norm",
+            .summary = "RMSNorm in all common spellings",
             .formula = "y = x * rsqrt(mean(x^2) + eps) * (offset + weight)",
             .sketch = "x -> [f32] -> pow 2 -> mean -> + eps -> rsqrt -> * x -> [round] -> * weight -> y\n"
                       "x, weight -> rms_norm -> y",
-            .explanation = "Seven small ops that each read and write the hidden state become one pass over "
-                           "it. Seen in nearly every decoder "
-                           "since Llama. All common spellings are known (pow or x*x; rsqrt, pow(-0.5), "
-                           "1/sqrt, x/sqrt; torch's own op), with a "
-                           "weight, 1 + weight or none, rounded before the weight (Llama) or after it "
-                           "(Gemma, OLMo 2). Refused: a sum instead "
-                           "of a mean, another dim or half the width, a mean that is subtracted, a weight "
-                           "that is not a parameter, a value in "
-                           "between that something else reads.",
+            .explanation = "Seven small ops that each read and write the hidden state become one pass "
+                           "over it. Seen in nearly every decoder since Llama. All common spellings "
+                           "are known (pow or x*x; rsqrt, pow(-0.5), 1/sqrt, x/sqrt; torch's own op), "
+                           "with a weight, 1 + weight or none, rounded before the weight (Llama) or "
+                           "after it (Gemma, OLMo 2).",
+            .refuses = "a sum instead of a mean, another dim or half the width, a mean that is "
+                       "subtracted, a weight that is not a parameter, a value in between that "
+                       "something else reads",
+            .counted = Counted::norms,
             .places = normPlaces,
             .match = matchNorm,
             .module = moduleOfPlace,

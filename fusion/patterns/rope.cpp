@@ -35,17 +35,18 @@ void build(const MatchContext& context, const Match& match, Replacement& replace
 
 Pattern rope() {
     return {.name = "rope",
+            .summary = "the rotation of query and key, half or interleaved, in full or in part",
             .formula = "out = x * cos + rotate(x) * sin, for query and key",
             .sketch = "x -> * cos --------------------------> + -> attention\n"
                       "x -> halves -> cat(-x2, x1) -> * sin -'       (twice: query and key)\n"
                       "query, key, cos, sin -> rope -> query', key'",
-            .explanation = "Some twenty small ops per layer that each read and write query or key become one "
-                           "pass over both. The halves may be "
-                           "split in the middle (Llama) or interleaved (Cohere, GPT-J); the rotation may "
-                           "cover only the first columns of a head "
-                           "(GPT-NeoX, Phi). Refused: different tables for query and key, another sign or "
-                           "order of the halves, an odd width, "
-                           "layers without a rotation.",
+            .explanation = "Some twenty small ops per layer that each read and write query or key "
+                           "become one pass over both. The halves may be split in the middle (Llama) "
+                           "or interleaved (Cohere, GPT-J); the rotation may cover only the first "
+                           "columns of a head (GPT-NeoX, Phi).",
+            .refuses = "different tables for query and key, another sign or order of the halves, an "
+                       "odd width, layers without a rotation",
+            .counted = Counted::attentions,
             .places = attentionPlaces,
             .match = matchRope,
             .module = moduleOfPlace,

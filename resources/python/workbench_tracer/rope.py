@@ -1,7 +1,8 @@
 """Rotary tables that transformers picks anew from the longest position in the batch (`longrope`, `dynamic`).
 
-One long sequence would change the numbers of all others in its batch, which is no property of a model that serves several requests. Up to the
-length that the model was first trained for, the table is always the same one: that is what is traced, and the limit is told.
+`longrope` has one table up to `original_max_position_embeddings` and another beyond; `dynamic` stretches its table once a position is past
+`max_position_embeddings`. One long sequence would thus change the numbers of all others in its batch, which is no property of a model that
+serves several requests. Up to that length the table is the one that the module was built with: it is what is traced, and the limit is told.
 """
 
 from __future__ import annotations

@@ -34,6 +34,28 @@ Json floatJson(double value) {
     return value;
 }
 
+/// A contiguous CPU tensor; `write` makes the JSON of one size.
+template <typename Write>
+Json contiguousMeta(const TensorMeta& meta, Write write) {
+    constexpr int kStrided = 7; // torch._export.serde.schema.Layout
+    Json sizes = Json::array();
+    std::vector<SymInt> strides(meta.shape.size(), SymInt(1));
+    for (std::size_t i = meta.shape.size(); i-- > 1;)
+        strides[i - 1] = strides[i] * meta.shape[i];
+    Json strideList = Json::array();
+    for (std::size_t i = 0; i < meta.shape.size(); ++i) {
+        sizes.push_back(write(meta.shape[i]));
+        strideList.push_back(write(strides[i]));
+    }
+    return {{"dtype", code(meta.dtype)},
+            {"sizes", std::move(sizes)},
+            {"requires_grad", false},
+            {"device", {{"type", "cpu"}, {"index", nullptr}}},
+            {"strides", std::move(strideList)},
+            {"storage_offset", {{"as_int", 0}}},
+            {"layout", kStrided}};
+}
+
 class ProgramWriter {
 public:
     ProgramWriter(const Graph& graph, const Json& envelope)
@@ -111,25 +133,7 @@ private:
     Json tensorArgument(ValueId id) const { return {{"as_tensor", {{"name", nameOf(id)}}}}; }
 
     Json metaJson(const TensorMeta& meta) {
-        Json sizes = Json::array();
-        Json strides = Json::array();
-        SymInt stride = 1;
-        std::vector<SymInt> reversed;
-        for (std::size_t i = meta.shape.size(); i-- > 0;) {
-            reversed.push_back(stride);
-            stride = stride * meta.shape[i];
-        }
-        for (std::size_t i = 0; i < meta.shape.size(); ++i) {
-            sizes.push_back(m_sizes.size(meta.shape[i]));
-            strides.push_back(m_sizes.size(reversed[meta.shape.size() - 1 - i]));
-        }
-        return {{"dtype", code(meta.dtype)},
-                {"sizes", std::move(sizes)},
-                {"requires_grad", false},
-                {"device", {{"type", "cpu"}, {"index", nullptr}}},
-                {"strides", std::move(strides)},
-                {"storage_offset", {{"as_int", 0}}},
-                {"layout", 7}};
+        return contiguousMeta(meta, [this](const SymInt& size) { return m_sizes.size(size); });
     }
 
     Json nodeJson(const Node& node) {
@@ -356,25 +360,7 @@ std::vector<const Input*> keptInputs(const Graph& graph) {
 }
 
 Json storedMeta(const TensorMeta& meta) {
-    Json sizes = Json::array();
-    std::vector<std::int64_t> reversed;
-    std::int64_t stride = 1;
-    for (std::size_t i = meta.shape.size(); i-- > 0;) {
-        reversed.push_back(stride);
-        stride *= meta.shape[i].constant();
-    }
-    Json strides = Json::array();
-    for (std::size_t i = 0; i < meta.shape.size(); ++i) {
-        sizes.push_back({{"as_int", meta.shape[i].constant()}});
-        strides.push_back({{"as_int", reversed[meta.shape.size() - 1 - i]}});
-    }
-    return {{"dtype", code(meta.dtype)},
-            {"sizes", std::move(sizes)},
-            {"requires_grad", false},
-            {"device", {{"type", "cpu"}, {"index", nullptr}}},
-            {"strides", std::move(strides)},
-            {"storage_offset", {{"as_int", 0}}},
-            {"layout", 7}};
+    return contiguousMeta(meta, [](const SymInt& size) -> Json { return {{"as_int", size.constant()}}; });
 }
 
 bool isPersistent(const Json& envelope, const std::string& buffer) {

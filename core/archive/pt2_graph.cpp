@@ -194,7 +194,9 @@ private:
 
     void addOperator(Scope& scope, const Json& node, const std::string& op) {
         std::vector<Argument> arguments = readArguments(scope, node);
-        const std::vector<std::string> names = resultNames(node, op);
+        const std::vector<std::string> names = resultNames(node);
+        if (names.empty())
+            failAtNode(node, "the operator " + op + " returns nothing, so it must change something");
         if (m_fault)
             return;
         if (updatesStatistics(op, arguments))
@@ -228,7 +230,8 @@ private:
         return arguments;
     }
 
-    std::vector<std::string> resultNames(const Json& node, const std::string& op) {
+    /// Names of the tensors that a node returns, lists of tensors one after the other.
+    std::vector<std::string> resultNames(const Json& node) {
         std::vector<std::string> names;
         for (const Json& output : node.at("outputs")) {
             const auto& [kind, held] = unionMember(output);
@@ -238,11 +241,8 @@ private:
                 for (const Json& tensor : held)
                     names.push_back(nameIn(tensor));
             else
-                failAtNode(node,
-                           "the operator " + op + " returns something that is not a tensor (" + kind + ")");
+                failAtNode(node, "it returns something that is not a tensor (" + kind + ")");
         }
-        if (names.empty())
-            failAtNode(node, "the operator " + op + " returns nothing, so it must change something");
         return names;
     }
 
@@ -438,15 +438,7 @@ private:
     }
 
     void bindRegionOutputs(Scope& scope, const Json& node, const Scope& region) {
-        std::vector<std::string> names;
-        for (const Json& output : node.at("outputs")) {
-            const auto& [kind, held] = unionMember(output);
-            if (kind == "as_tensor")
-                names.push_back(nameIn(held));
-            else if (kind == "as_tensors")
-                for (const Json& tensor : held)
-                    names.push_back(nameIn(tensor));
-        }
+        const std::vector<std::string> names = resultNames(node);
         const Json& results = region.json().at("outputs");
         if (results.size() != names.size())
             return failAtNode(node, "its subgraph returns another number of tensors");

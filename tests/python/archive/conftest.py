@@ -17,10 +17,10 @@ for folder in (ROOT / "resources" / "python", ROOT / "tests" / "models", Path(__
     sys.path.insert(0, str(folder))
 
 import workbench_ops  # noqa: E402, F401
-import zoo  # noqa: E402
 from workbench_tracer.events import Events  # noqa: E402
 from workbench_tracer.options import TraceOptions  # noqa: E402
 from workbench_tracer.trace import run  # noqa: E402
+from zoo_fixtures import model  # noqa: E402, F401
 
 torch.set_num_threads(1)
 
@@ -34,19 +34,6 @@ def tool() -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=60)
 
     return call
-
-
-@pytest.fixture(scope="session")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Directory of a zoo model with f32 weights."""
-    made: dict[str, Path] = {}
-
-    def get(name: str) -> Path:
-        if name not in made:
-            made[name] = zoo.save(name, tmp_path_factory.mktemp("model") / name)
-        return made[name]
-
-    return get
 
 
 @pytest.fixture(scope="session")

@@ -13,24 +13,11 @@ ROOT = Path(__file__).resolve().parents[3]
 for folder in (ROOT / "resources" / "python", ROOT / "tests" / "models", Path(__file__).parent):
     sys.path.insert(0, str(folder))
 
-import zoo  # noqa: E402
 from own_models import write_own_model  # noqa: E402
 from tracer_support import Trace, trace  # noqa: E402
+from zoo_fixtures import model  # noqa: E402, F401
 
 torch.set_num_threads(1)
-
-
-@pytest.fixture(scope="session")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Directory of a zoo model with f32 weights."""
-    made: dict[str, Path] = {}
-
-    def get(name: str) -> Path:
-        if name not in made:
-            made[name] = zoo.save(name, tmp_path_factory.mktemp("model") / name)
-        return made[name]
-
-    return get
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import support
 import torch
+import transformers
 import zoo
 from safetensors.torch import load_file
 
@@ -49,6 +50,16 @@ def test_packed_sequences_do_not_see_each_other(tmp_path):
     joined = support.eager_logits(support.model("llama"), [first + second])
     assert _largest_difference(packed[: len(first)], joined[: len(first)]) <= ORIGINAL_TOLERANCE
     assert _largest_difference(packed[len(first) :], joined[len(first) :]) > 1e-2
+
+
+def test_a_context_shorter_than_the_usual_text_and_nothing_to_fuse(tmp_path):
+    """Learned positions end with the context: neither the trial of the cache nor the greedy text may reach past them."""
+    settings = transformers.GPT2Config(
+        vocab_size=97, n_embd=32, n_layer=2, n_head=4, n_positions=10, bos_token_id=None, eos_token_id=None
+    )
+    transformers.GPT2LMHeadModel(settings).save_pretrained(tmp_path / "model")
+    report = support.workbench("verify", tmp_path / "model", "--apply-all", "--json", cwd=tmp_path).expect(support.DONE).json()
+    assert report["passed"] and report["greedy"]["tokens"] == 5
 
 
 def _root_mean_square(error: torch.Tensor) -> float:

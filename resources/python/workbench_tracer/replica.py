@@ -13,6 +13,8 @@ WINDOW = 5
 VOCABULARY = 211
 # An even rotary width stays even under the usual partial factors (1, 0.75, 0.5, 0.4, 0.25).
 HEAD_WIDTH = 16
+# Room for the sequences of the proof, where a model has less.
+CONTEXT = 64
 
 # No powers of two and no two alike, so that a swapped dimension cannot go unnoticed.
 _WIDTHS = {
@@ -49,6 +51,8 @@ def reduced_config(config: PreTrainedConfig) -> PreTrainedConfig:
             _set(small, name, min(_number(config, name), value))
     for name in _TOKENS:
         _set(small, name, None)
+    if 0 < _number(config, "max_position_embeddings") < CONTEXT:
+        _set(small, "max_position_embeddings", CONTEXT)
     _reduce_rope(config, small)
     return small
 
@@ -89,12 +93,14 @@ def _reduce_heads(config: PreTrainedConfig, small: PreTrainedConfig) -> None:
 
 
 def _reduce_rope(config: PreTrainedConfig, small: PreTrainedConfig) -> None:
-    """Factor lists have one number per rotary frequency."""
+    """Factor lists have one number per rotary frequency; a table that is picked by the length is the first one."""
     parameters = getattr(small, "rope_parameters", None)
     if not isinstance(parameters, dict):
         return
     groups = [parameters, *(group for group in parameters.values() if isinstance(group, dict))]
     for group in groups:
+        if group.get("rope_type") == "longrope" and (group.get("original_max_position_embeddings") or CONTEXT) < CONTEXT:
+            group["original_max_position_embeddings"] = CONTEXT
         for name in ("short_factor", "long_factor"):
             if isinstance(group.get(name), list) and group[name]:
                 count = int(HEAD_WIDTH * group.get("partial_rotary_factor", 1.0)) // 2

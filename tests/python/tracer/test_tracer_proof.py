@@ -85,3 +85,20 @@ def test_depth_is_reduced_as_far_as_every_kind_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(proof, "reduced_config", lambda config: built.append(config.num_hidden_layers) or original(config))
     found = trace(zoo.save_config("gemma3", tmp_path / "model"), tmp_path / "out", full=True)
     assert built == [3] and found.described["proof"]["relative_error"] < TOLERANCE, "layers 0 and 1 slide, layer 2 sees all"
+
+
+@pytest.mark.parametrize(
+    "rope",
+    [
+        {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 3.0},
+        {"rope_type": "longrope", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 8}
+        | {"short_factor": [1.0, 1.1, 1.2, 1.3, 1.4, 1.5], "long_factor": [2.0] * 6},
+    ],
+)
+def test_a_context_shorter_than_the_sequences_of_the_proof(rope, tmp_path):
+    settings = zoo.config("llama")
+    settings.max_position_embeddings = 16
+    settings.rope_parameters = rope
+    settings.save_pretrained(tmp_path / "model")
+    proof = trace(tmp_path / "model", tmp_path / "out").described["proof"]
+    assert proof["relative_error"] <= TOLERANCE

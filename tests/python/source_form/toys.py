@@ -120,3 +120,22 @@ def assert_equal(model: torch.nn.Module, sites: list[Site], folder: Path, *shape
         found = bind(copy.deepcopy(model), folder)(x.clone())
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
     return "\n".join(path.read_text() for path in sorted(folder.glob("*.py")))
+
+
+SUM = "return torch.cat([q, k, v], dim=-1)"
+PLAIN = f"""
+        q = self.q_proj(x)
+        k = self.k_proj(x)
+        v = self.v_proj(x)
+        {SUM}"""
+
+LLAMA_NORM = """
+    dtype = x.dtype
+    x = x.to(torch.float32)
+    variance = x.pow(2).mean(-1, keepdim=True)
+    x = x * torch.rsqrt(variance + self.eps)
+    return self.weight * x.to(dtype)"""
+
+
+def tied(part): part.k_proj.weight = part.v_proj.weight
+def subclass(part): part.k_proj = type("LoraLinear", (torch.nn.Linear,), {})(8, 4)

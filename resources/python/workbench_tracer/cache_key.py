@@ -78,7 +78,9 @@ def _model_files(directory: ModelDirectory) -> Iterator[Path]:
     if root is None:
         return
     yield from (root / name for name in _SHARED)
-    for config in (directory.config, directory.config.get("text_config") or {}):
+    for config in (directory.config, directory.config.get("text_config")):
+        if not isinstance(config, dict):
+            continue
         yield from _model_folder(root, str(config.get("model_type", ""))).glob("*.py")
 
 

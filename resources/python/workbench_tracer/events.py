@@ -22,7 +22,8 @@ class Events:
         self.print({"event": event, **fields})
 
     def print(self, value: dict[str, Any]) -> None:
-        self.stream.write(json.dumps(value) + "\n")
+        # Bytes of a file name that are no UTF-8 are lone surrogates here, which no JSON reader takes.
+        self.stream.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8") + "\n")
         self.stream.flush()
 
     def stage(self, name: str, detail: str) -> None:

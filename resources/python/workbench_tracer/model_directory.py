@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import bad_input
+from .errors import bad_input, one_line
 from .safetensors_header import TensorHeader, read_header
 
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
+# Ten times what the deepest models have.
+MOST_LAYERS = 10_000
+_LAYERS = {"num_hidden_layers", "num_layers", "n_layer", "n_layers"}
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,19 @@ def read_json(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise bad_input("unreadable", f"{file} cannot be read: {error.strerror}.", file) from error
     except (ValueError, RecursionError) as error:
-        detail = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "not UTF-8 text"
+        detail = _fault(error)
         raise bad_input("broken-json", f"{file} is no valid JSON ({detail}); fetch or correct it.", file) from error
     if not isinstance(value, dict):
         raise bad_input("broken-json", f"{file} holds a JSON {type(value).__name__}, not an object; fetch or correct it.", file)
     return value
+
+
+def _fault(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno}: {error.msg}"
+    if isinstance(error, UnicodeDecodeError):
+        return "not UTF-8 text"
+    return "nested too deeply" if isinstance(error, RecursionError) else one_line(error)
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -62,10 +73,28 @@ def read_config(path: Path) -> dict[str, Any]:
             hint = "it is no Hugging Face model directory"
         raise bad_input("no-config", f"{path} has no config.json; {hint}.", path)
     config = read_json(file)
+    _refuse_numbers(file, config)
+    if not isinstance(config.get("text_config") or {}, dict):
+        raise bad_input("bad-config", f"{file} gives text_config as something else than an object; correct it.", file)
     if not isinstance(config.get("model_type"), str):
         if "auto_map" not in config:
             raise bad_input("no-model-type", f"{file} has no model_type, so the kind of the model is unknown; add it.", file)
     return config
+
+
+def _refuse_numbers(file: Path, config: dict[str, Any]) -> None:
+    """Numbers that nothing can be made of, before hours and all memory are spent on trying."""
+    waiting: list[tuple[str, Any]] = list(config.items())
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(value.items())
+        elif isinstance(value, list):
+            waiting.extend((name, entry) for entry in value)
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise bad_input("bad-number", f"{file} gives {name} as a number that does not fit into 64 bits; correct it.", file)
+        elif isinstance(value, int) and name in _LAYERS and value > MOST_LAYERS:
+            raise bad_input("bad-number", f"{file} gives {name} as {value}, more than the {MOST_LAYERS} that are planned.", file)
 
 
 def _refuse_adapter(path: Path) -> None:
@@ -83,7 +112,9 @@ def _refuse_adapter(path: Path) -> None:
 
 def quantisation(config: dict[str, Any]) -> str | None:
     """Name of the method of a quantised checkpoint."""
-    for holder in (config, config.get("text_config") or {}):
+    for holder in (config, config.get("text_config")):
+        if not isinstance(holder, dict):
+            continue
         settings = holder.get("quantization_config") or holder.get("compression_config")
         if not isinstance(settings, dict):
             continue
@@ -110,7 +141,7 @@ def _read_tensors(path: Path) -> tuple[dict[str, TensorHeader] | None, list[str]
         return _read_shards(path, read_json(index)), []
     if single.is_file():
         return read_header(single), []
-    others = sorted(path.glob("*.safetensors"))
+    others = sorted(file for file in path.glob("*.safetensors") if file.is_file())
     if others:
         return {name: header for file in others for name, header in read_header(file).items()}, [
             f"{path} has weights but no {INDEX}; all its safetensors files are taken together."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def run(options: TraceOptions, events: Events) -> None:
         events.stage("write", str(options.out))
         described = _write(folder, directory, plan, layers, names, traced, random_weights(plan) if options.replica else {})
         described["proof"] = proof.described() if proof else None
-        (folder / "trace.json").write_text(json.dumps(described) + "\n", encoding="utf-8")
+        (folder / "trace.json").write_text(json.dumps(described, allow_nan=False) + "\n", encoding="utf-8")
     events.send("done", out=str(options.out))
 
 
@@ -121,5 +122,14 @@ def _model_facts(directory: ModelDirectory, plan: Plan, traced: program.Traced) 
         "checkpoint_dtype": plan.checkpoint_dtype,
         **decoder_facts(directory, plan.config),
         "max_window": max((call.mask.window for call in traced.calls), default=0),
-        "config": json.loads(json.dumps(config, default=str, sort_keys=True)),
+        "config": _plain(json.loads(json.dumps(config, default=str, sort_keys=True))),
     }
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no infinity, which some configurations hold: a text stands for it."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

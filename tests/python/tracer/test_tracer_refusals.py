@@ -61,6 +61,45 @@ def test_broken_json(text, llama, tmp_path):
     refused(llama, tmp_path, "broken-json", "config.json")
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(b"[" * 100_000, "nested too deeply"), (b'{"a": ' + b"9" * 5000 + b"}", "digits"), (b"\xff\xfe\x00", "UTF-8"), (b"{", "line 1")],
+)
+def test_broken_json_says_how(text, why, llama, tmp_path):
+    (llama / "config.json").write_bytes(text)
+    refused(llama, tmp_path, "broken-json", why)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("num_hidden_layers", 10**9, "10000"),
+        ("vocab_size", 10**30, "64 bits"),
+        ("max_position_embeddings", -(10**30), "64 bits"),
+        ("unknown", {"deep": [[10**30]]}, "64 bits"),
+        ("text_config", {"num_hidden_layers": 10**9}, "10000"),
+    ],
+)
+def test_numbers_that_nothing_can_be_made_of(name, value, why, llama, tmp_path):
+    edit(llama, **{name: value})
+    refused(llama, tmp_path, "bad-number", why, "config.json", "deep" if name == "unknown" else name if name != "text_config" else "layers")
+
+
+@pytest.mark.parametrize("value", ["x", [1], 7])
+def test_a_text_part_that_is_none(value, llama, tmp_path):
+    edit(llama, text_config=value)
+    refused(llama, tmp_path, "bad-config", "text_config", "config.json")
+
+
+def test_infinities_are_kept_as_text(llama, tmp_path):
+    """Configurations of Mamba hold one; JSON does not."""
+    edit(llama, unknown=[0.0, float("inf")], other=float("nan"))
+    trace(llama, tmp_path / "out")
+    text = (tmp_path / "out" / "trace.json").read_text()
+    config = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))["model"]["config"]
+    assert (config["unknown"], config["other"]) == ([0.0, "inf"], "nan")
+
+
 def test_no_model_type(llama, tmp_path):
     edit(llama, model_type="gone")
     refused(llama, tmp_path, "no-model-type", "model_type", "config.json")

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 namespace workbench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct Sample {
-    double prefill = 0; ///< tokens per second
-    double decode = 0;
-};
 
 double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -22,27 +18,52 @@ std::int64_t tokenAt(std::int64_t index, std::int64_t vocabulary) {
     return (index * 7919 + 11) % vocabulary;
 }
 
-Result<Sample> measure(LanguageModel& model, const BenchmarkLoad& load, const std::atomic<bool>& cancel) {
-    auto cache = model.makeCache(load.promptTokens + load.newTokens);
+/// The prompt of a round, the same for every model.
+std::vector<std::int64_t> promptOf(const BenchmarkLoad& load, std::int64_t round, std::int64_t vocabulary) {
+    if (!load.prompts.empty())
+        return load.prompts[static_cast<std::size_t>(std::max<std::int64_t>(0, round)) % load.prompts.size()];
+    std::vector<std::int64_t> prompt;
+    for (std::int64_t i = 0; i < load.promptTokens; ++i)
+        prompt.push_back(tokenAt(i, vocabulary));
+    return prompt;
+}
+
+/// One run, timed.
+Result<double> secondsOf(LanguageModel& model, const TokenBatch& batch, const RunOptions& options) {
+    const auto start = Clock::now();
+    if (auto done = model.logits(batch, options); !done)
+        return done.error();
+    return secondsSince(start);
+}
+
+TokenBatch promptBatch(std::vector<std::int64_t> prompt) {
+    TokenBatch batch{std::move(prompt), {}, {}};
+    for (std::size_t i = 0; i < batch.tokens.size(); ++i)
+        batch.positions.push_back(static_cast<std::int64_t>(i));
+    batch.rows = {batch.positions.back()};
+    return batch;
+}
+
+Result<BenchmarkSample> measure(LanguageModel& model, const BenchmarkLoad& load, const BenchmarkStep& step,
+                                const std::atomic<bool>& cancel, const BenchmarkObserver& observer) {
+    const TokenBatch prompt = promptBatch(promptOf(load, step.round, model.vocabulary()));
+    const auto length = static_cast<std::int64_t>(prompt.tokens.size());
+    auto cache = model.makeCache(length + load.newTokens);
     if (!cache)
         return cache.error();
     const RunOptions options{.cache = &*cache, .cancel = &cancel};
-    TokenBatch prompt;
-    for (std::int64_t i = 0; i < load.promptTokens; ++i) {
-        prompt.tokens.push_back(tokenAt(i, model.vocabulary()));
-        prompt.positions.push_back(i);
+    auto seconds = secondsOf(model, prompt, options);
+    if (!seconds)
+        return seconds.error();
+    BenchmarkSample sample{length, *seconds, {}};
+    for (std::int64_t i = length; i < length + load.newTokens; ++i) {
+        if (observer.onToken)
+            observer.onToken(step, sample);
+        seconds = secondsOf(model, {{tokenAt(i, model.vocabulary())}, {i}, {0}}, options);
+        if (!seconds)
+            return seconds.error();
+        sample.tokenSeconds.push_back(*seconds);
     }
-    prompt.rows = {load.promptTokens - 1};
-    auto start = Clock::now();
-    if (auto done = model.logits(prompt, options); !done)
-        return done.error();
-    Sample sample;
-    sample.prefill = static_cast<double>(load.promptTokens) / secondsSince(start);
-    start = Clock::now();
-    for (std::int64_t i = load.promptTokens; i < load.promptTokens + load.newTokens; ++i)
-        if (auto done = model.logits({{tokenAt(i, model.vocabulary())}, {i}, {0}}, options); !done)
-            return done.error();
-    sample.decode = static_cast<double>(load.newTokens) / secondsSince(start);
     return sample;
 }
 
@@ -53,21 +74,18 @@ Spread spreadOf(std::vector<double> values) {
     return {median, values.front(), values.back()};
 }
 
-Speed speedOf(const std::vector<Sample>& samples) {
+Speed speedOf(const std::vector<BenchmarkSample>& samples) {
     std::vector<double> prefill;
     std::vector<double> decode;
-    for (const Sample& sample : samples) {
-        prefill.push_back(sample.prefill);
-        decode.push_back(sample.decode);
+    for (const BenchmarkSample& sample : samples) {
+        prefill.push_back(static_cast<double>(sample.promptTokens) / sample.prefillSeconds);
+        decode.push_back(static_cast<double>(sample.tokenSeconds.size()) /
+                         std::accumulate(sample.tokenSeconds.begin(), sample.tokenSeconds.end(), 0.0));
     }
     return {spreadOf(std::move(prefill)), spreadOf(std::move(decode))};
 }
 
-} // namespace
-
-Result<std::vector<Speed>> benchmark(const std::vector<LanguageModel*>& models, const BenchmarkLoad& load,
-                                     const std::atomic<bool>& cancel,
-                                     const std::function<void(std::int64_t roundsDone)>& onRound) {
+Status checkModels(const std::vector<LanguageModel*>& models) {
     for (LanguageModel* model : models) {
         auto usable = model->canUseCache();
         if (!usable)
@@ -78,16 +96,29 @@ Result<std::vector<Speed>> benchmark(const std::vector<LanguageModel*>& models, 
                 "The model cannot decode with a KV cache, so that its speed per token is not measured.",
                 {}};
     }
-    std::vector<std::vector<Sample>> samples(models.size());
+    return Ok{};
+}
+
+} // namespace
+
+Result<std::vector<Speed>> benchmark(const std::vector<LanguageModel*>& models, const BenchmarkLoad& load,
+                                     const std::atomic<bool>& cancel, const BenchmarkObserver& observer) {
+    if (auto fine = checkModels(models); !fine)
+        return fine.error();
+    std::vector<std::vector<BenchmarkSample>> samples(models.size());
     for (std::int64_t round = -1; round < load.rounds; ++round) {
         for (std::size_t i = 0; i < models.size(); ++i) {
-            auto sample = measure(*models[i], load, cancel);
+            auto sample = measure(*models[i], load, {i, round}, cancel, observer);
             if (!sample)
                 return sample.error();
-            if (round >= 0)
-                samples[i].push_back(*sample);
+            if (round < 0)
+                continue;
+            if (observer.onSample)
+                observer.onSample({i, round}, *sample);
+            samples[i].push_back(std::move(*sample));
         }
-        onRound(round + 1);
+        if (observer.onRound)
+            observer.onRound(round + 1);
     }
     std::vector<Speed> speeds;
     for (const auto& of : samples)

@@ -99,10 +99,15 @@ Result<Reply> Workshop::load(const Request& request) {
     const auto name = required<std::string>(request.params(), "name");
     const auto text = required<std::string>(request.params(), "graph");
     const auto spec = optional<Json>(request.params(), "weights", Json::object());
-    for (const Error* error :
-         {name ? nullptr : &name.error(), text ? nullptr : &text.error(), spec ? nullptr : &spec.error()})
+    const auto device = optional<std::string>(request.params(), "device", "cpu");
+    for (const Error* error : {name ? nullptr : &name.error(), text ? nullptr : &text.error(),
+                               spec ? nullptr : &spec.error(), device ? nullptr : &device.error()})
         if (error)
             return *error;
+    if (*device != "cpu")
+        return Error{ErrorCode::badInput,
+                     "This worker runs programs on cpu, not on '" + *device + "'.",
+                     *device};
     m_loaded.erase(*name); // a failed load must not leave the old program to be mistaken for the new one
     auto graph = parseGraph(*text);
     if (!graph)

@@ -37,7 +37,8 @@ Ends takeStandardStreams() {
 /// OpenMP's threads spin between parallel regions by default. As soon as another process wants a core, two
 /// spinning threads wait for each other for milliseconds per operator: 35 tokens per second became 1 on two
 /// busy cores. They must sleep instead, and the OpenMP library reads that from the environment before main()
-/// starts; hence the restart. Who sets the policy himself keeps it.
+/// starts. A session on this machine says so; one behind ssh cannot, hence the restart. Who sets the policy
+/// himself keeps it.
 void restartWithSleepingThreads(char** arguments) {
     if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT"))
         return;

@@ -132,6 +132,24 @@ def test_bench_reports_every_program(worker: Worker, traced: Callable[..., Trace
             assert 0 < spread["min"] <= spread["median"] <= spread["max"]
 
 
+def test_bench_streams_every_sample_in_turn(worker: Worker, traced: Callable[..., TracedModel]) -> None:
+    traced("llama").load(worker)
+    traced("llama").load(worker, name="rewritten")
+    worker.call("bench", programs=["original", "rewritten"], prompts=[[3, 1], [4, 1, 5]], new_tokens=3, rounds=2)
+    samples = [event for event in worker.events if event["event"] == "sample"]
+    assert [(s["program"], s["round"], s["prompt_tokens"]) for s in samples] == [
+        ("original", 0, 2), ("rewritten", 0, 2), ("original", 1, 3), ("rewritten", 1, 3)
+    ]  # fmt: skip
+    assert all(s["prefill_s"] > 0 and len(s["token_s"]) == 3 and min(s["token_s"]) > 0 for s in samples)
+    assert any(event["event"] == "pace" for event in worker.events)
+
+
+def test_bench_refuses_an_empty_prompt(worker: Worker, traced: Callable[..., TracedModel]) -> None:
+    traced("llama").load(worker)
+    with pytest.raises(WorkerError, match="at least one prompt token"):
+        worker.call("bench", programs=["original"], prompts=[[3], []])
+
+
 def load_error(worker: Worker, model: TracedModel, graph: str | None = None, **weights: object) -> WorkerError:
     with pytest.raises(WorkerError) as caught:
         worker.call("load", name="original", graph=graph or model.graph, weights={**model.weights, **weights})

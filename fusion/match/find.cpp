@@ -1,7 +1,6 @@
 #include "fusion/match/find.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace workbench {
 namespace {
@@ -29,19 +28,18 @@ void fill(Site& site, const GraphView& view, const Match& match) {
         site.facts.emplace(std::string(name), value);
 }
 
-/// "qkv@model.layers.0.self_attn", then "...#1", "...#2".
-std::string nextId(std::unordered_map<std::string, int>& count, const Site& site) {
-    std::string id = site.pattern + "@" + site.module;
-    const int earlier = count[id]++;
+} // namespace
+
+std::string SiteNumbers::nextId(std::string_view pattern, std::string_view module) {
+    std::string id = std::string(pattern) + "@" + std::string(module);
+    const int earlier = m_count[id]++;
     return earlier == 0 ? id : id + "#" + std::to_string(earlier);
 }
-
-} // namespace
 
 std::vector<Found> findSites(const MatchContext& context) {
     const GraphView& view = context.view();
     std::vector<Found> all;
-    std::unordered_map<std::string, int> count;
+    SiteNumbers numbers;
     for (const Pattern& pattern : patterns()) {
         std::vector<NodeId> places = pattern.places(context);
         std::sort(places.begin(), places.end());
@@ -57,7 +55,7 @@ std::vector<Found> findSites(const MatchContext& context) {
             } else {
                 found.site.miss = search.miss();
             }
-            found.site.id = nextId(count, found.site);
+            found.site.id = numbers.nextId(found.site.pattern, found.site.module);
             all.push_back(std::move(found));
         }
     }

@@ -42,7 +42,7 @@ void Search::include(const Match& other) {
 
 Search::Mark Search::mark() const {
     return {m_match.nodes.size(), m_free.size(),          m_match.captures.size(), m_match.roles.size(),
-            m_match.facts.size(), m_match.outputs.size(), m_match.derived.size(),  m_held};
+            m_match.facts.size(), m_match.outputs.size(), m_match.derived.size(),  m_checked.size(), m_held};
 }
 
 bool Search::restore(const Mark& mark) {
@@ -53,6 +53,7 @@ bool Search::restore(const Mark& mark) {
     m_match.facts.resize(mark.facts);
     m_match.outputs.resize(mark.outputs);
     m_match.derived.resize(mark.derived);
+    m_checked.resize(mark.checked);
     m_held = mark.held;
     return false;
 }
@@ -75,7 +76,8 @@ bool Search::settle() {
                 if (!require(inside(use), node, "no value inside of the pattern is used elsewhere", [&] {
                         const std::string user =
                             use.node == kNone ? "the graph's outputs" : m_view.node(use.node).op;
-                        return m_view.describe(value) + " is also used by " + user;
+                        return inside(use) ? "all users are inside"
+                                           : m_view.describe(value) + " is also used by " + user;
                     }))
                     return false;
         }

@@ -32,6 +32,14 @@ struct Match {
     }
 };
 
+/// A condition that an attempt asked, and the answer.
+struct CheckedCondition {
+    std::string condition; ///< "the mean runs over the last dim"
+    std::string found;     ///< "dim=[-1]"
+    NodeId node = kNone;   ///< where
+    bool holds = false;
+};
+
 /// One attempt to match a pattern on a const graph. Conditions are asked for one by one; the first one that
 /// fails after the most conditions have held is kept as the reason, over all alternatives that were tried.
 class Search {
@@ -44,16 +52,20 @@ public:
     NodeId root() const { return m_match.root; }
 
     /// A condition: counts when it holds, else becomes the reason (when it is the furthest so far). `found`
-    /// is called only then.
+    /// says what is there, whether the condition holds or not; it is called only then, and while recording.
     template <typename Found>
     bool require(bool holds, NodeId node, std::string_view expected, Found found) {
         if (holds) {
             ++m_held;
+            if (m_recording)
+                m_checked.push_back({std::string(expected), found(), node, true});
             return true;
         }
         if (m_held > m_bestHeld) {
             m_bestHeld = m_held;
             m_miss = NoMatch{node, std::string(expected), found()};
+            if (m_recording)
+                m_furthest = m_checked;
         }
         return false;
     }
@@ -76,6 +88,7 @@ public:
     /// Alternatives: what was captured since the mark is forgotten, the furthest reason is not.
     struct Mark {
         std::size_t nodes, free, captures, roles, facts, outputs, derived;
+        std::size_t checked;
         int held;
     };
     Mark mark() const;
@@ -86,6 +99,14 @@ public:
 
     const NoMatch& miss() const { return m_miss; }
 
+    /// From now on conditions that hold are kept, too. Off by default: telling what was found costs more than
+    /// asking.
+    void record() { m_recording = true; }
+    /// Of the way that matched: what was asked on it and still counts.
+    const std::vector<CheckedCondition>& checked() const { return m_checked; }
+    /// What held before the reason, miss(), on the way that led to it.
+    const std::vector<CheckedCondition>& heldBeforeMiss() const { return m_furthest; }
+
 private:
     const MatchContext& m_context;
     const GraphView& m_view;
@@ -94,6 +115,8 @@ private:
     int m_held = 0;
     int m_bestHeld = -1;
     NoMatch m_miss;
+    bool m_recording = false;
+    std::vector<CheckedCondition> m_checked, m_furthest;
 };
 
 } // namespace workbench

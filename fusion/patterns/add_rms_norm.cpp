@@ -20,9 +20,10 @@ bool matchAddNorm(Search& search, NodeId place) {
     if (matchPresent(search, place, "norm", {"workbench.add_rms_norm"}))
         return true;
     const GraphView& view = search.view();
-    if (!search.require(!view.op(place).starts_with("workbench."), place, "the normed value is a sum",
-                        [&] { return view.node(place).op; }) ||
-        !matchNorm(search, place))
+    if (view.op(place).starts_with("workbench."))
+        return search.require(false, place, "the normed value is a sum",
+                              [&] { return view.node(place).op; });
+    if (!matchNorm(search, place))
         return false;
     const ValueId sum = search.value("x");
     if (!search.requireOp(sum, "aten.add", place, "the normed value is a sum"))

@@ -93,7 +93,7 @@ bool matchGateUp(Search& search, NodeId place) {
     const std::string kernel = kernelName(activation);
     if (!search.requireOp(up, "aten.linear", product, "the other factor is a projection") ||
         !search.require(up != gate, product, "gate and up are two projections",
-                        [&] { return view.describe(up) + " is both"; }) ||
+                        [&] { return view.describe(up) + (up == gate ? " is both" : ""); }) ||
         !search.require(!kernel.empty(), place,
                         "an activation with a kernel: silu, gelu, gelu_tanh, relu or sigmoid",
                         [&] { return activation.op; }) ||

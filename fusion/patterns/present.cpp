@@ -9,6 +9,7 @@ bool matchPresent(Search& search, NodeId node, std::string_view role,
     const GraphView& view = search.view();
     if (node == kNone || std::find(ops.begin(), ops.end(), view.op(node)) == ops.end())
         return false;
+    search.require(true, node, "the graph already has the fused op", [&] { return view.node(node).op; });
     for (const Argument& argument : view.node(node).arguments) {
         if (const auto* real = std::get_if<double>(&argument.value))
             search.fact(argument.name, *real);

@@ -10,16 +10,18 @@ std::string shapeText(const TensorMeta& meta) {
     return text + "]";
 }
 
+std::string usesText(const GraphView& view, ValueId value) {
+    const std::size_t uses = view.uses(value).size();
+    return view.describe(value) + " is used " + (uses == 1 ? "once" : std::to_string(uses) + " times");
+}
+
 bool matchWeight(Search& search, NodeId node, ValueId weight, const TensorMeta& first) {
     const GraphView& view = search.view();
     const TensorMeta& meta = view.meta(weight);
     return search.require(view.isParameter(weight), node, "the weights are parameters",
                           [&] { return view.describe(weight); }) &&
            search.require(view.uses(weight).size() == 1, node, "each weight is used once",
-                          [&] {
-                              return view.describe(weight) + " is used " +
-                                     std::to_string(view.uses(weight).size()) + " times";
-                          }) &&
+                          [&] { return usesText(view, weight); }) &&
            search.require(meta.shape.size() == 2 && meta.shape[0].isConstant() && meta.dtype == first.dtype &&
                               meta.shape[1] == first.shape[1],
                           node, "the weights have one dtype and one input width",
@@ -29,16 +31,17 @@ bool matchWeight(Search& search, NodeId node, ValueId weight, const TensorMeta& 
 bool matchBias(Search& search, NodeId node, ValueId bias, ValueId first) {
     const GraphView& view = search.view();
     if (!search.require((bias == kNone) == (first == kNone), node, "all projections have a bias, or none",
-                        [&] { return bias == kNone ? "no bias here" : "a bias only here"; }))
+                        [&] {
+                            return bias == kNone    ? "no bias here"
+                                   : first == kNone ? "a bias only here"
+                                                    : view.describe(bias);
+                        }))
         return false;
     return bias == kNone ||
            (search.require(view.isParameter(bias), node, "the biases are parameters",
                            [&] { return view.describe(bias); }) &&
             search.require(view.uses(bias).size() == 1, node, "each bias is used once",
-                           [&] {
-                               return view.describe(bias) + " is used " +
-                                      std::to_string(view.uses(bias).size()) + " times";
-                           }) &&
+                           [&] { return usesText(view, bias); }) &&
             search.require(view.meta(bias).dtype == view.meta(first).dtype, node, "the biases have one dtype",
                            [&] { return shapeText(view.meta(bias)); }) &&
             search.require(view.meta(bias).shape == SymShape{view.meta(view.result(node)).shape.back()}, node,

@@ -75,7 +75,10 @@ bool matchQkNormRope(Search& search, NodeId place) {
     for (const std::string_view name : {"eps", "weight_offset", "cast"}) {
         if (!search.require(*query->fact(name) == *key->fact(name), key->root,
                             "both norms have the same eps, weight_offset and cast",
-                            [&] { return "another " + std::string(name); }))
+                            [&] {
+                                return (*query->fact(name) == *key->fact(name) ? "one " : "another ") +
+                                       std::string(name);
+                            }))
             return false;
         search.fact(name, *query->fact(name));
     }

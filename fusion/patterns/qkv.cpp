@@ -16,12 +16,17 @@
 namespace workbench {
 namespace {
 
+std::string nameOf(const GraphView& view, NodeId projection) {
+    return '%' + view.graph().value(view.result(projection)).name;
+}
+
 bool matchRole(Search& search, NodeId place, ValueId operand, const char* expected) {
     const GraphView& view = search.view();
     const NodeId projection = search.context().projection(operand);
     return search.require(projection >= 0, place, expected, [&] {
-        return view.describe(operand) +
-               (projection == kNone ? " reads no projection" : " reads several projections");
+        return view.describe(operand) + (projection == kNone ? " reads no projection"
+                                         : projection < 0    ? " reads several projections"
+                                                             : " reads " + nameOf(view, projection));
     });
 }
 
@@ -37,6 +42,8 @@ bool matchQkv(Search& search, NodeId place) {
     const GraphView& view = search.view();
     if (!search.require(q != k && q != v && k != v, place, "query, key and value have a projection each",
                         [&] {
+                            if (q != k && q != v && k != v)
+                                return nameOf(view, q) + ", " + nameOf(view, k) + ", " + nameOf(view, v);
                             const NodeId shared = q == k || q == v ? q : k;
                             return view.describe(view.result(shared)) + " makes " +
                                    (q == k && k == v ? "all three"

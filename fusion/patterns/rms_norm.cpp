@@ -64,7 +64,7 @@ bool notCentred(Search& search, ValueId wide) {
     const ValueId subtracted = difference ? operand(view.node(node), "other") : kNone;
     const bool centred = subtracted != kNone && view.producerOp(narrowed(view, subtracted)) == "aten.mean";
     return search.require(!centred, node, "no mean is subtracted before",
-                          [&] { return view.describe(subtracted); });
+                          [&] { return view.describe(centred ? subtracted : wide); });
 }
 
 /// The product of x and the reciprocal root; captures it as "normed".

@@ -245,7 +245,11 @@ bool matchRotations(Search& search, NodeId place) {
         return false;
     if (!search.require(search.value("query_out") != search.value("key_out"), place,
                         "query and key are two values",
-                        [&] { return view.describe(search.value("query_out")) + " is both"; }) ||
+                        [&] {
+                            const ValueId query = search.value("query_out"), key = search.value("key_out");
+                            return view.describe(query) +
+                                   (query == key ? " is both" : ", " + view.describe(key));
+                        }) ||
         !matchShapes(search, place))
         return false;
     search.role("attention", place);

@@ -7,8 +7,9 @@ namespace workbench {
 Analysis analyze(const Graph& canonical) {
     const MatchContext context(canonical);
     Analysis analysis;
-    for (Found& found : findSites(context))
-        analysis.sites.push_back(std::move(found.site));
+    FoundSites found = findSites(context);
+    analysis.sites = std::move(found.sites);
+    analysis.matches = std::make_shared<const Matches>(Matches{std::move(found.found), hashOf(canonical)});
     analysis.coverage = countCoverage(context.view());
     for (Coverage& coverage : analysis.coverage)
         for (const Site& site : analysis.sites)

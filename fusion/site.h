@@ -4,6 +4,7 @@
 #include "core/graph/graph.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -54,9 +55,12 @@ struct Coverage {
     std::string counted; ///< what was counted: "places where a reciprocal square root or a norm op occurs"
 };
 
+struct Matches;
+
 struct Analysis {
     std::vector<Site> sites; ///< in priority order of the patterns, then in node order
     std::vector<Coverage> coverage;
+    std::shared_ptr<const Matches> matches; ///< what rewrite() needs of each site
 };
 
 enum class Decision { undecided, apply, reject };

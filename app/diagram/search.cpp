@@ -100,7 +100,7 @@ SearchIndex::SearchIndex(const Graph& graph, const Analysis* analysis) {
     }
     const Users users(graph);
     for (const Input& input : graph.inputs) {
-        const std::vector<Use>& uses = users.of(input.value);
+        const std::span<const Use> uses = users.of(input.value);
         const NodeId user = uses.empty() ? kNone : uses.front().node;
         const std::string type = typeOf(input.value);
         const std::string name = input.target.empty() ? graph.value(input.value).name : input.target;

@@ -1,6 +1,7 @@
 #include "core/graph/graph.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace workbench {
 
@@ -104,20 +105,36 @@ void forEachOperand(const Node& node, Visitor visit) {
 
 } // namespace
 
-std::vector<ValueId> operands(const Node& node) {
-    std::vector<ValueId> result;
-    forEachOperand(node, [&](ValueId id, std::int32_t) { result.push_back(id); });
+void Operands::add(ValueId value) {
+    if (m_size == m_few.size())
+        m_many.assign(m_few.begin(), m_few.end());
+    if (m_size < m_few.size())
+        m_few[m_size] = value;
+    else
+        m_many.push_back(value);
+    ++m_size;
+}
+
+Operands operands(const Node& node) {
+    Operands result;
+    forEachOperand(node, [&](ValueId id, std::int32_t) { result.add(id); });
     return result;
 }
 
-Users::Users(const Graph& graph) : m_uses(graph.values.size()) {
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-        forEachOperand(graph.nodes[i], [&](ValueId id, std::int32_t argument) {
-            m_uses[static_cast<std::size_t>(id)].push_back(Use{static_cast<NodeId>(i), argument});
-        });
-    for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-        m_uses[static_cast<std::size_t>(graph.outputs[i])].push_back(
-            Use{kNone, static_cast<std::int32_t>(i)});
+Users::Users(const Graph& graph) : m_begins(graph.values.size() + 1) {
+    const auto forEachUse = [&](auto visit) {
+        for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+            forEachOperand(graph.nodes[i], [&](ValueId id, std::int32_t argument) {
+                visit(id, Use{static_cast<NodeId>(i), argument});
+            });
+        for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+            visit(graph.outputs[i], Use{kNone, static_cast<std::int32_t>(i)});
+    };
+    forEachUse([&](ValueId id, Use) { ++m_begins[static_cast<std::size_t>(id) + 1]; });
+    std::partial_sum(m_begins.begin(), m_begins.end(), m_begins.begin());
+    m_uses.resize(m_begins.back());
+    std::vector<std::size_t> next(m_begins.begin(), m_begins.end() - 1);
+    forEachUse([&](ValueId id, Use use) { m_uses[next[static_cast<std::size_t>(id)]++] = use; });
 }
 
 } // namespace workbench

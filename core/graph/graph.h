@@ -3,8 +3,10 @@
 #include "core/graph/scalar_type.h"
 #include "core/graph/sym_int.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -135,17 +137,39 @@ public:
 const ArgumentValue *argument(const Node &node, std::string_view name);
 /// The tensor operand of that name, or kNone.
 ValueId operand(const Node &node, std::string_view name);
+/// Tensor operands in argument order. Holds them itself as long as they are few, as nearly always: matching asks
+/// for the operands of a node many times.
+class Operands {
+public:
+    void add(ValueId value);
+    const ValueId *begin() const { return m_many.empty() ? m_few.data() : m_many.data(); }
+    const ValueId *end() const { return begin() + m_size; }
+    std::size_t size() const { return m_size; }
+    bool empty() const { return m_size == 0; }
+    ValueId front() const { return *begin(); }
+    ValueId operator[](std::size_t i) const { return begin()[i]; }
+
+private:
+    std::array<ValueId, 6> m_few;
+    std::vector<ValueId> m_many; ///< all of them, once there are more
+    std::size_t m_size = 0;
+};
+
 /// All tensor operands in argument order, those in lists included, absent ones left out.
-std::vector<ValueId> operands(const Node &node);
+Operands operands(const Node &node);
 
 /// Who uses each value: `users(v)` in node order, graph outputs last. Valid as long as the graph is not changed.
 class Users {
 public:
     explicit Users(const Graph &graph);
-    const std::vector<Use> &of(ValueId value) const { return m_uses[static_cast<std::size_t>(value)]; }
+    std::span<const Use> of(ValueId value) const {
+        const auto at = static_cast<std::size_t>(value);
+        return std::span(m_uses).subspan(m_begins[at], m_begins[at + 1] - m_begins[at]);
+    }
 
 private:
-    std::vector<std::vector<Use>> m_uses;
+    std::vector<Use> m_uses;           ///< of value after value
+    std::vector<std::size_t> m_begins; ///< by value: where its uses begin; one more at the end
 };
 
 } // namespace workbench

@@ -110,7 +110,7 @@ private:
         Layer& layer = m_layers[number];
         for (NodeId id = layer.begin; id < layer.end; ++id)
             for (ValueId output : m_cut.node(id).outputs) {
-                const std::vector<Use>& uses = m_users.of(output);
+                const std::span<const Use> uses = m_users.of(output);
                 const bool leaves = std::any_of(uses.begin(), uses.end(),
                                                 [&](const Use& use) { return !isInside(layer, use.node); });
                 if (leaves && layer.hiddenOut != kNone)
@@ -131,7 +131,7 @@ private:
             return;
         }
         layer.hiddenIn = m_layers[number - 1].hiddenOut;
-        const std::vector<Use>& uses = m_users.of(layer.hiddenIn);
+        const std::span<const Use> uses = m_users.of(layer.hiddenIn);
         for (const Use& use : uses)
             if (!isInside(layer, use.node))
                 return fail("the result of " + layerName(number - 1) + " is not only used by " +

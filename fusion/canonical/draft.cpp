@@ -38,6 +38,8 @@ Draft::Draft(const Graph& traced) {
     m_graph.sources = traced.sources;
     m_graph.nodes.reserve(traced.nodes.size());
     m_graph.values.reserve(traced.values.size());
+    m_names.reserve(traced.values.size());
+    m_known.reserve(traced.nodes.size());
     for (const Value& value : traced.values)
         m_names.insert(value.name);
 }
@@ -87,8 +89,9 @@ ValueId Draft::insert(std::string op, std::vector<Argument> arguments, std::stri
 
 std::string Draft::uniqueName(std::string base) {
     std::string name = base;
-    for (int i = 1; !m_names.insert(name).second; ++i)
+    for (int i = 1; m_names.contains(name); ++i)
         name = base + "_" + std::to_string(i);
+    m_names.insert(m_ownNames.emplace_back(name));
     return name;
 }
 

@@ -3,6 +3,7 @@
 #include "core/graph/graph.h"
 #include "fusion/match/graph_view.h"
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ struct DraftNode {
 /// The canonical graph as far as it is built, and what a rule may do with the node that comes next.
 class Draft {
 public:
-    explicit Draft(const Graph& traced);
+    explicit Draft(const Graph& traced); ///< keeps no copy: `traced` outlives the draft
 
     /// Copies the inputs; map[traced value] becomes the canonical one.
     void addInputs(const Graph& traced, std::vector<ValueId>& map);
@@ -57,7 +58,8 @@ public:
 private:
     Graph m_graph;
     DraftNode* m_current = nullptr;
-    std::unordered_set<std::string> m_names;
+    std::unordered_set<std::string_view> m_names; ///< of the traced graph, and m_ownNames
+    std::deque<std::string> m_ownNames;
     std::unordered_multimap<std::size_t, NodeId> m_known; ///< pure nodes by their hash
 };
 

@@ -17,7 +17,7 @@ bool hold(Search& search, NodeId node, const std::vector<Condition>& conditions)
 
 /// The tensor operands, when there are `count`.
 bool operandsOf(Search& search, NodeId node, std::size_t count, std::string_view what,
-                std::vector<ValueId>& found) {
+                Operands& found) {
     found = operands(search.view().node(node));
     return search.require(found.size() == count, node, what, [&] {
         return search.view().node(node).op + " of " + std::to_string(found.size()) + " tensors";
@@ -28,7 +28,7 @@ bool operandsOf(Search& search, NodeId node, std::size_t count, std::string_view
 Expression ordered(std::string_view name, std::string_view what, std::vector<Expression> expressions,
                    std::vector<Condition> conditions, void (Search::*take)(NodeId)) {
     return [=](Search& search, ValueId value, NodeId user) {
-        std::vector<ValueId> found;
+        Operands found;
         if (!search.requireOp(value, name, user, what))
             return false;
         const NodeId node = search.view().producer(value);
@@ -72,7 +72,7 @@ Expression op(std::string_view name, std::string_view what, std::vector<Expressi
 Expression commutative(std::string_view name, std::string_view what, Expression first, Expression second,
                        std::vector<Condition> conditions) {
     return [=](Search& search, ValueId value, NodeId user) {
-        std::vector<ValueId> found;
+        Operands found;
         if (!search.requireOp(value, name, user, what))
             return false;
         const NodeId node = search.view().producer(value);
@@ -158,7 +158,7 @@ Condition lastDim(std::string_view name, std::string_view expected) {
     return [=](Search& search, NodeId node) {
         const Node& made = search.view().node(node);
         const auto dims = integers(argument(made, name));
-        const std::vector<ValueId> inputs = operands(made);
+        const Operands inputs = operands(made);
         const std::size_t rank = inputs.empty() ? 0 : search.view().meta(inputs.front()).shape.size();
         const bool last = dims && dims->size() == 1 && rank > 0 &&
                           wrapDim(dims->front(), rank) == static_cast<std::int64_t>(rank) - 1;

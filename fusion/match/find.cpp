@@ -36,9 +36,26 @@ std::string SiteNumbers::nextId(std::string_view pattern, std::string_view modul
     return earlier == 0 ? id : id + "#" + std::to_string(earlier);
 }
 
-std::vector<Found> findSites(const MatchContext& context) {
+std::size_t hashOf(const Graph& graph) {
+    std::size_t seed = graph.values.size();
+    const auto mix = [&](std::size_t value) { seed = (seed ^ value) * 0x9e3779b97f4a7c15; };
+    for (const Node& node : graph.nodes) {
+        mix(std::hash<std::string>()(node.op));
+        for (const Argument& argument : node.arguments) {
+            if (const auto* value = std::get_if<ValueRef>(&argument.value))
+                mix(static_cast<std::size_t>(value->id));
+            else if (const auto real = number(&argument.value))
+                mix(std::hash<double>()(*real));
+            else
+                mix(argument.value.index());
+        }
+    }
+    return seed;
+}
+
+FoundSites findSites(const MatchContext& context) {
     const GraphView& view = context.view();
-    std::vector<Found> all;
+    FoundSites all;
     SiteNumbers numbers;
     for (const Pattern& pattern : patterns()) {
         std::vector<NodeId> places = pattern.places(context);
@@ -46,17 +63,16 @@ std::vector<Found> findSites(const MatchContext& context) {
         for (const NodeId place : places) {
             Search search(context, place);
             const bool matched = pattern.match(search, place) && search.settle();
-            Found found{&pattern, {}, {}};
-            found.site.pattern = pattern.name;
-            found.site.module = pattern.module(context, place);
-            if (matched) {
-                found.match = search.match();
-                fill(found.site, view, found.match);
-            } else {
-                found.site.miss = search.miss();
-            }
-            found.site.id = numbers.nextId(found.site.pattern, found.site.module);
-            all.push_back(std::move(found));
+            Site site;
+            site.pattern = pattern.name;
+            site.module = pattern.module(context, place);
+            if (matched)
+                fill(site, view, search.match());
+            else
+                site.miss = search.miss();
+            site.id = numbers.nextId(site.pattern, site.module);
+            all.sites.push_back(std::move(site));
+            all.found.push_back({&pattern, matched ? search.takeMatch() : Match()});
         }
     }
     return all;

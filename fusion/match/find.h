@@ -10,11 +10,16 @@
 
 namespace workbench {
 
-/// A site with what its pattern needs to build the replacement.
+/// What a pattern found at a site: all that it needs to build the replacement.
 struct Found {
     const Pattern* pattern = nullptr;
     Match match; ///< of an applicable or present site
-    Site site;
+};
+
+/// The sites of a graph and, parallel to them, what was found.
+struct FoundSites {
+    std::vector<Site> sites;
+    std::vector<Found> found;
 };
 
 /// Gives out the ids of sites: "qkv@model.layers.0.self_attn", then "...#1", "...#2" for the next ones there.
@@ -27,6 +32,15 @@ private:
 };
 
 /// Tries every pattern at every place, larger patterns first; a pattern's sites stand in node order.
-std::vector<Found> findSites(const MatchContext& context);
+FoundSites findSites(const MatchContext& context);
+
+/// What an analysis keeps for rewrite(): matches are found once, decisions change often.
+struct Matches {
+    std::vector<Found> found; ///< parallel to Analysis::sites
+    std::size_t graph = 0;    ///< hashOf() the analysed graph
+};
+
+/// Tells graphs apart whose sites must not be mixed up: over ops, operands and numbers.
+std::size_t hashOf(const Graph& graph);
 
 } // namespace workbench

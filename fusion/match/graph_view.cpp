@@ -106,7 +106,7 @@ std::string_view GraphView::producerOp(ValueId value) const {
 }
 
 NodeId GraphView::onlyUser(ValueId value) const {
-    const std::vector<Use>& all = uses(value);
+    const std::span<const Use> all = uses(value);
     if (all.empty())
         return kNone;
     for (const Use& use : all)

@@ -39,7 +39,7 @@ public:
     /// Base name of the op that makes the value; "" for inputs.
     std::string_view producerOp(ValueId value) const;
     const TensorMeta& meta(ValueId value) const { return m_graph.value(value).meta; }
-    const std::vector<Use>& uses(ValueId value) const { return m_users.of(value); }
+    std::span<const Use> uses(ValueId value) const { return m_users.of(value); }
     /// The node that all uses of the value belong to; kNone when there are several, none, or it is a graph
     /// output.
     NodeId onlyUser(ValueId value) const;

@@ -86,7 +86,7 @@ bool Search::settle() {
     for (const NodeId node : m_free) {
         const auto& outputs = m_view.node(node).outputs;
         const bool unused = std::all_of(outputs.begin(), outputs.end(), [&](ValueId value) {
-            const auto& uses = m_view.uses(value);
+            const auto uses = m_view.uses(value);
             return std::all_of(uses.begin(), uses.end(), inside);
         });
         if (unused) {

@@ -49,6 +49,7 @@ public:
     const GraphView& view() const { return m_view; }
     const MatchContext& context() const { return m_context; }
     const Match& match() const { return m_match; }
+    Match takeMatch() { return std::move(m_match); }
     NodeId root() const { return m_match.root; }
 
     /// A condition: counts when it holds, else becomes the reason (when it is the furthest so far). `found`

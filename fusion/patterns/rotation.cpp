@@ -131,7 +131,7 @@ ValueId rotatedValue(const GraphView& view, ValueId value) {
 /// matching.
 bool looksInterleaved(const GraphView& view, ValueId sum) {
     const NodeId add = view.producer(sum);
-    for (const ValueId product : add == kNone ? std::vector<ValueId>() : operands(view.node(add)))
+    for (const ValueId product : add == kNone ? Operands() : operands(view.node(add)))
         if (view.producerOp(product) == "aten.mul")
             for (const ValueId factor : operands(view.node(view.producer(product))))
                 if (view.producerOp(factor) == "aten.reshape")

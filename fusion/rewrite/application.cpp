@@ -70,7 +70,7 @@ private:
         std::size_t values = graph.values.size();
         for (std::size_t site = 0; site < m_applied.size(); ++site) {
             const Applied& applied = m_applied[site];
-            const std::vector<NodeId>& nodes = applied.found->match.nodes;
+            const std::vector<NodeId>& nodes = applied.match->nodes;
             for (const NodeId node : nodes)
                 removed[static_cast<std::size_t>(node)] = true;
             for (std::size_t i = 0; i < applied.replacement.nodes().size(); ++i)
@@ -215,7 +215,7 @@ private:
             node.op = made(item).op;
             node.module = made(item).module;
             node.source = made(item).source;
-            node.origins = m_applied[item.site].found->match.nodes;
+            node.origins = m_applied[item.site].match->nodes;
             m_result.replacements[item.site].push_back(id);
         }
         for (const ValueId output : outputs(item))

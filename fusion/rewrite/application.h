@@ -10,7 +10,7 @@ namespace workbench {
 /// A site that is applied, with its replacement.
 struct Applied {
     std::size_t site = 0; ///< index into the analysis
-    const Found* found = nullptr;
+    const Match* match = nullptr;
     Replacement replacement;
 };
 

@@ -89,10 +89,12 @@ std::vector<std::optional<SiteGain>> estimateGains(const Graph& canonical, std::
     const MatchContext context(canonical);
     const Counter counter(context.view(), tokens);
     std::vector<std::optional<SiteGain>> gains;
-    for (const Found& found : findSites(context)) {
+    const FoundSites all = findSites(context);
+    for (std::size_t i = 0; i < all.sites.size(); ++i) {
         gains.emplace_back();
-        if (found.site.verdict != SiteVerdict::applicable)
+        if (all.sites[i].verdict != SiteVerdict::applicable)
             continue;
+        const Found& found = all.found[i];
         Replacement replacement(canonical, static_cast<ValueId>(canonical.values.size()), found.match.root);
         found.pattern->build(context, found.match, replacement);
         gains.back() = SiteGain{counter.of(found.match.nodes), counter.of(replacement)};

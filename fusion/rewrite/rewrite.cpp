@@ -13,8 +13,8 @@ using State = SiteOutcome::State;
 /// The states of all sites: who may be applied, given who stands before it.
 class Choice {
 public:
-    Choice(const GraphView& view, const std::vector<Found>& found, const Decisions& decisions)
-        : m_found(found), m_decisions(decisions), m_nodes(view.graph().nodes.size()) {
+    Choice(const GraphView& view, const std::vector<Site>& sites, const Decisions& decisions)
+        : m_sites(sites), m_decisions(decisions), m_nodes(view.graph().nodes.size()) {
         choose();
     }
 
@@ -29,13 +29,13 @@ public:
 private:
     void choose() {
         m_taken.assign(m_nodes, kFree);
-        outcomes.assign(m_found.size(), {});
-        for (std::size_t i = 0; i < m_found.size(); ++i)
+        outcomes.assign(m_sites.size(), {});
+        for (std::size_t i = 0; i < m_sites.size(); ++i)
             outcomes[i] = outcomeOf(i);
     }
 
     SiteOutcome outcomeOf(std::size_t index) {
-        const Site& site = m_found[index].site;
+        const Site& site = m_sites[index];
         SiteOutcome outcome;
         const auto decided = m_decisions.find(site.id);
         const Decision decision = decided == m_decisions.end() ? Decision::undecided : decided->second;
@@ -56,7 +56,7 @@ private:
             }
         if (owned == site.nodes.size()) {
             outcome.state = State::contained;
-            outcome.with = m_found[owner].site.id;
+            outcome.with = m_sites[owner].id;
             return outcome;
         }
         if (decision == Decision::undecided)
@@ -66,7 +66,7 @@ private:
                 owner = with;
         if (owner != kFree) {
             outcome.state = State::conflicts;
-            outcome.with = m_found[owner].site.id;
+            outcome.with = m_sites[owner].id;
             return outcome;
         }
         outcome.state = State::applied;
@@ -75,7 +75,7 @@ private:
         return outcome;
     }
 
-    const std::vector<Found>& m_found;
+    const std::vector<Site>& m_sites;
     const Decisions& m_decisions;
     std::size_t m_nodes;
     std::vector<std::size_t> m_taken; ///< by canonical node: the applied site that removes it
@@ -101,8 +101,7 @@ void fillBorders(SiteOutcome& outcome, const GraphView& view, const std::vector<
 }
 
 /// Every value that others use is made again, with operands from outside only.
-Status check(const GraphView& view, const Applied& applied, const SiteOutcome& outcome) {
-    const Site& site = applied.found->site;
+Status check(const GraphView& view, const Applied& applied, const Site& site, const SiteOutcome& outcome) {
     std::vector<ValueId> made;
     for (const auto& node : applied.replacement.nodes())
         made.insert(made.end(), node.outputs.begin(), node.outputs.end());
@@ -129,46 +128,37 @@ Status check(const GraphView& view, const Applied& applied, const SiteOutcome& o
     return Ok{};
 }
 
-Result<std::vector<Applied>> buildAll(const MatchContext& context, const std::vector<Found>& found,
+Result<std::vector<Applied>> buildAll(const MatchContext& context, const Analysis& analysis,
                                       std::vector<SiteOutcome>& outcomes) {
     const GraphView& view = context.view();
     std::vector<Applied> applied;
     auto nextId = static_cast<ValueId>(view.graph().values.size());
-    for (std::size_t i = 0; i < found.size(); ++i) {
+    for (std::size_t i = 0; i < analysis.sites.size(); ++i) {
         if (outcomes[i].state != State::applied)
             continue;
-        const Match& match = found[i].match;
+        const Found& found = analysis.matches->found[i];
+        const Match& match = found.match;
         fillBorders(outcomes[i], view, match.nodes);
-        applied.push_back({i, &found[i], Replacement(view.graph(), nextId, match.root)});
-        found[i].pattern->build(context, match, applied.back().replacement);
+        applied.push_back({i, &match, Replacement(view.graph(), nextId, match.root)});
+        found.pattern->build(context, match, applied.back().replacement);
         nextId += static_cast<ValueId>(applied.back().replacement.values().size());
-        if (Status status = check(view, applied.back(), outcomes[i]); !status)
+        if (Status status = check(view, applied.back(), analysis.sites[i], outcomes[i]); !status)
             return status.error();
     }
     return applied;
 }
 
-Status sameSites(const std::vector<Found>& found, const Analysis& analysis) {
-    bool same = found.size() == analysis.sites.size();
-    for (std::size_t i = 0; same && i < found.size(); ++i)
-        same = found[i].site.id == analysis.sites[i].id && found[i].site.nodes == analysis.sites[i].nodes;
-    if (same)
-        return Ok{};
-    return Error{ErrorCode::badInput,
-                 "The analysis was made of another graph: analyze the graph that is to be rewritten.",
-                 {}};
-}
-
 } // namespace
 
 Result<Rewritten> rewrite(const Graph& canonical, const Analysis& analysis, const Decisions& decisions) {
+    if (!analysis.matches || analysis.matches->graph != hashOf(canonical))
+        return Error{ErrorCode::badInput,
+                     "The analysis was made of another graph: analyze the graph that is to be rewritten.",
+                     {}};
     const MatchContext context(canonical);
-    const std::vector<Found> found = findSites(context);
-    if (Status status = sameSites(found, analysis); !status)
-        return status.error();
-    Choice choice(context.view(), found, decisions);
+    Choice choice(context.view(), analysis.sites, decisions);
     for (;;) {
-        auto applied = buildAll(context, found, choice.outcomes);
+        auto applied = buildAll(context, analysis, choice.outcomes);
         if (!applied)
             return applied.error();
         Assembly assembly = assemble(context.view(), *applied);

@@ -23,7 +23,8 @@ output %z, %y
 TEST(Graph, OperandsAreFoundByNameAndInOrder) {
     const Graph graph = parsed(kTwoUses);
     const Node& cat = graph.node(1);
-    EXPECT_EQ(operands(cat), (std::vector<ValueId>{2, 0}));
+    const Operands found = operands(cat);
+    EXPECT_EQ(std::vector(found.begin(), found.end()), (std::vector<ValueId>{2, 0}));
     EXPECT_EQ(operand(graph.node(0), "other"), 1);
     EXPECT_EQ(operand(graph.node(0), "alpha"), kNone);
     EXPECT_EQ(operand(cat, "dim"), kNone);

@@ -59,7 +59,8 @@ struct DiagramRequest {
     std::string scope;
     /// What is opened in place: a module path or, for a folded box, "model.layers.0-27" (Box::key without
     /// "m:");
-    /// "*" opens all.
+    /// "*" opens all that have
+    /// more than one node.
     std::set<std::string> expanded;
     std::int64_t copiedFrom = 5; ///< a value with that many using boxes is copied beside its users
     std::int64_t foldedFrom =

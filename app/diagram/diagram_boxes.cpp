@@ -48,8 +48,8 @@ Diagram DiagramBuilder::run() {
     return std::move(m_diagram);
 }
 
-bool DiagramBuilder::isExpanded(const std::string& key) const {
-    return m_allExpanded || m_request.expanded.contains(key);
+bool DiagramBuilder::isExpanded(const std::string& key, std::int64_t nodes) const {
+    return (m_allExpanded && nodes > 1) || m_request.expanded.contains(key);
 }
 
 const std::vector<ModuleGroup>& DiagramBuilder::groupsOf(std::int32_t module) {
@@ -76,7 +76,7 @@ DiagramBuilder::Place DiagramBuilder::placeBelow(Place parent, std::int32_t modu
         if (std::find(group.members.begin(), group.members.end(), module) == group.members.end())
             continue;
         if (group.folded()) {
-            const bool open = isExpanded(group.key);
+            const bool open = isExpanded(group.key, static_cast<std::int64_t>(group.members.size()));
             const auto known = m_moduleBoxes.find(group.key);
             parent = {known != m_moduleBoxes.end() ? known->second : addModule(parent.box, group, true, open),
                       open};
@@ -86,7 +86,7 @@ DiagramBuilder::Place DiagramBuilder::placeBelow(Place parent, std::int32_t modu
         break;
     }
     const std::string& path = m_modules[module].path;
-    const bool open = isExpanded(path);
+    const bool open = isExpanded(path, m_modules[module].nodes);
     return {addModule(parent.box, {{module}, 1, path}, false, open), open};
 }
 

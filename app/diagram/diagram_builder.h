@@ -30,7 +30,7 @@ private:
         bool leaves = false;    ///< used out of the scope, or an output of the graph
     };
 
-    bool isExpanded(const std::string& key) const;
+    bool isExpanded(const std::string& key, std::int64_t nodes) const;
     const std::vector<ModuleGroup>& groupsOf(std::int32_t module);
     Place placeOf(std::int32_t module);
     Place placeBelow(Place parent, std::int32_t module);

@@ -168,45 +168,52 @@ std::int32_t ScopeModules::find(std::string_view path) const {
     return found == m_byPath.end() ? -1 : found->second;
 }
 
+/// The groups of a list's modules, single ones included.
+std::vector<ModuleGroup> ScopeModules::groupsOfList(std::vector<std::int32_t> members,
+                                                    std::int64_t foldedFrom) const {
+    std::sort(members.begin(), members.end(), [&](std::int32_t a, std::int32_t b) {
+        return number(lastPart((*this)[a].path)) < number(lastPart((*this)[b].path));
+    });
+    std::vector<std::string_view> kinds;
+    for (const std::int32_t member : members)
+        kinds.push_back((*this)[member].alike);
+    std::vector<Run> runs = runsOf(kinds, 1);
+    if (static_cast<std::int64_t>(runs.size()) >= foldedFrom)
+        runs = runsOf(kinds, kLongestPeriod);
+    std::vector<ModuleGroup> groups;
+    for (const Run& run : runs) {
+        const auto first = members.begin() + static_cast<std::ptrdiff_t>(run.start);
+        ModuleGroup group{{first, first + static_cast<std::ptrdiff_t>(run.length)}, run.period, {}};
+        group.key = (*this)[group.members.front()].path;
+        if (group.folded())
+            group.key += "-" + std::string(lastPart((*this)[group.members.back()].path));
+        groups.push_back(std::move(group));
+    }
+    return groups;
+}
+
 std::vector<ModuleGroup> ScopeModules::groups(std::int32_t module, std::int64_t foldedFrom) const {
-    // Numbered siblings by their list, in the order of their numbers.
-    std::map<std::string_view, std::vector<std::int32_t>> lists;
+    std::map<std::string_view, std::vector<std::int32_t>> lists; // numbered siblings
     for (const std::int32_t child : (*this)[module].children)
         if (number(lastPart((*this)[child].path)) >= 0)
             lists[parentPath((*this)[child].path)].push_back(child);
     std::map<std::int32_t, ModuleGroup> groupOf; // by its first member
-    std::vector<char> taken(m_modules.size(), 0);
+    std::vector<char> isLater(m_modules.size(), 0);
     for (auto& [list, members] : lists) {
         if (static_cast<std::int64_t>(members.size()) < foldedFrom)
             continue;
-        std::sort(members.begin(), members.end(), [&](std::int32_t a, std::int32_t b) {
-            return number(lastPart((*this)[a].path)) < number(lastPart((*this)[b].path));
-        });
-        std::vector<std::string_view> kinds;
-        for (const std::int32_t member : members)
-            kinds.push_back((*this)[member].alike);
-        std::vector<Run> runs = runsOf(kinds, 1);
-        if (static_cast<std::int64_t>(runs.size()) >= foldedFrom)
-            runs = runsOf(kinds, kLongestPeriod);
-        for (const Run& run : runs) {
-            if (run.length == 1)
-                continue;
-            ModuleGroup group{{members.begin() + static_cast<std::ptrdiff_t>(run.start),
-                               members.begin() + static_cast<std::ptrdiff_t>(run.start + run.length)},
-                              run.period,
-                              {}};
-            group.key = (*this)[group.members.front()].path + "-" +
-                        std::string(lastPart((*this)[group.members.back()].path));
-            for (const std::int32_t member : group.members)
-                taken[at(member)] = 1;
-            groupOf.emplace(group.members.front(), std::move(group));
+        for (ModuleGroup& group : groupsOfList(std::move(members), foldedFrom)) {
+            for (std::size_t i = 1; i < group.members.size(); ++i)
+                isLater[at(group.members[i])] = 1;
+            const std::int32_t first = group.members.front();
+            groupOf.emplace(first, std::move(group));
         }
     }
     std::vector<ModuleGroup> groups;
     for (const std::int32_t child : (*this)[module].children) {
         if (const auto group = groupOf.find(child); group != groupOf.end())
             groups.push_back(group->second);
-        else if (!taken[at(child)])
+        else if (!isLater[at(child)])
             groups.push_back({{child}, 1, (*this)[child].path});
     }
     return groups;

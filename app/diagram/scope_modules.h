@@ -50,6 +50,7 @@ private:
     using Called = std::map<std::string_view, const ModuleInfo*>;
     std::int32_t add(const std::string& module, const Called& called);
     void describe(const ModuleTree& tree);
+    std::vector<ModuleGroup> groupsOfList(std::vector<std::int32_t> members, std::int64_t foldedFrom) const;
 
     std::string m_scope;
     std::vector<ScopeModule> m_modules;

@@ -61,17 +61,23 @@ int rankOf(const std::string& name, const std::string& word) {
 
 SearchIndex::SearchIndex(const Graph& graph, const Analysis* analysis) {
     const SymbolNames names(graph);
-    const auto add = [&](SearchHit hit, std::initializer_list<std::string_view> more) {
-        Entry entry{std::move(hit), {}, {}};
-        entry.name = lower(entry.hit.text);
-        entry.all = entry.name + kFieldEnd + lower(entry.hit.context) + kFieldEnd;
-        for (const std::string_view text : more)
-            entry.all += lower(text) + kFieldEnd;
-        m_entries.push_back(std::move(entry));
-    };
-    const auto typeOf = [&](ValueId value) { return names.text(graph.value(value).meta); };
+    addNodes(graph, names, analysis);
+    addModules(graph);
+    addInputs(graph, names);
+    if (analysis)
+        addSites(*analysis);
+}
 
-    std::vector<NodeId> firstOfModule(graph.modules.size(), kNone);
+void SearchIndex::add(SearchHit hit, std::initializer_list<std::string_view> more) {
+    Entry entry{std::move(hit), {}, {}};
+    entry.name = lower(entry.hit.text);
+    entry.all = entry.name + kFieldEnd + lower(entry.hit.context) + kFieldEnd;
+    for (const std::string_view text : more)
+        entry.all += lower(text) + kFieldEnd;
+    m_entries.push_back(std::move(entry));
+}
+
+void SearchIndex::addNodes(const Graph& graph, const SymbolNames& names, const Analysis* analysis) {
     std::vector<std::string> patternsOfNode(graph.nodes.size());
     if (analysis)
         for (const Site& site : analysis->sites)
@@ -79,10 +85,10 @@ SearchIndex::SearchIndex(const Graph& graph, const Analysis* analysis) {
                 patternsOfNode[static_cast<std::size_t>(node)] += site.pattern + " ";
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
         const Node& node = graph.nodes[i];
-        if (node.module != kNone && firstOfModule[static_cast<std::size_t>(node.module)] == kNone)
-            firstOfModule[static_cast<std::size_t>(node.module)] = static_cast<NodeId>(i);
-        const std::string name = node.outputs.empty() ? node.op : graph.value(node.outputs.front()).name;
-        const std::string type = node.outputs.empty() ? std::string() : typeOf(node.outputs.front());
+        const bool hasOutput = !node.outputs.empty();
+        const std::string name = hasOutput ? graph.value(node.outputs.front()).name : node.op;
+        const std::string type =
+            hasOutput ? names.text(graph.value(node.outputs.front()).meta) : std::string();
         const std::string module(graph.modulePath(static_cast<NodeId>(i)));
         add({SearchHit::Kind::node,
              name,
@@ -92,25 +98,35 @@ SearchIndex::SearchIndex(const Graph& graph, const Analysis* analysis) {
              {}},
             {node.op, withoutBlanks(type), patternsOfNode[i]});
     }
+}
+
+void SearchIndex::addModules(const Graph& graph) {
+    std::vector<NodeId> firstNode(graph.modules.size(), kNone);
+    for (std::size_t i = graph.nodes.size(); i-- > 0;)
+        if (const std::int32_t module = graph.nodes[i].module; module != kNone)
+            firstNode[static_cast<std::size_t>(module)] = static_cast<NodeId>(i);
     for (std::size_t i = 0; i < graph.modules.size(); ++i) {
         const ModuleInfo& module = graph.modules[i];
-        if (!module.path.empty() && (!module.className.empty() || firstOfModule[i] != kNone))
-            add({SearchHit::Kind::module, module.path, module.className, module.path, firstOfModule[i], {}},
-                {});
+        if (!module.path.empty() && (!module.className.empty() || firstNode[i] != kNone))
+            add({SearchHit::Kind::module, module.path, module.className, module.path, firstNode[i], {}}, {});
     }
+}
+
+void SearchIndex::addInputs(const Graph& graph, const SymbolNames& names) {
     const Users users(graph);
     for (const Input& input : graph.inputs) {
         const std::span<const Use> uses = users.of(input.value);
         const NodeId user = uses.empty() ? kNone : uses.front().node;
-        const std::string type = typeOf(input.value);
+        const std::string type = names.text(graph.value(input.value).meta);
         const std::string name = input.target.empty() ? graph.value(input.value).name : input.target;
         const std::string module = user == kNone ? std::string() : std::string(graph.modulePath(user));
         add({SearchHit::Kind::input, name, type, module, user, {}}, {withoutBlanks(type)});
     }
-    if (!analysis)
-        return;
-    for (std::size_t i = 0; i < analysis->sites.size(); ++i) {
-        const Site& site = analysis->sites[i];
+}
+
+void SearchIndex::addSites(const Analysis& analysis) {
+    for (std::size_t i = 0; i < analysis.sites.size(); ++i) {
+        const Site& site = analysis.sites[i];
         NodeId node = site.nodes.empty() ? kNone : site.nodes.front();
         if (node == kNone)
             node = site.miss ? site.miss->node : site.roles.empty() ? kNone : site.roles.front().node;

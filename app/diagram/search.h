@@ -3,12 +3,15 @@
 #include "core/graph/graph.h"
 #include "fusion/site.h"
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace workbench {
+
+class SymbolNames;
 
 struct SearchHit {
     enum class Kind { module, node, input, site } kind = Kind::node;
@@ -32,6 +35,12 @@ private:
         std::string name; ///< lower case
         std::string all;  ///< lower case: everything that may be looked for
     };
+    void add(SearchHit hit, std::initializer_list<std::string_view> more);
+    void addNodes(const Graph& graph, const SymbolNames& names, const Analysis* analysis);
+    void addModules(const Graph& graph);
+    void addInputs(const Graph& graph, const SymbolNames& names);
+    void addSites(const Analysis& analysis);
+
     std::vector<Entry> m_entries;
 };
 

@@ -106,6 +106,7 @@ Result<QByteArray> exportPng(const Scene& scene, const PaintOptions& paint, cons
     QImage image(pixels, QImage::Format_RGB32);
     if (image.isNull())
         return tooLarge(pixels);
+    image.fill((paint.theme ? *paint.theme : Theme::light()).background); // rounding leaves a part of a pixel
     QPainter painter(&image);
     painter.setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing);
     painter.scale(ratio, ratio);

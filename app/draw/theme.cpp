@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace workbench {
 namespace {
@@ -90,7 +91,7 @@ double luminance(const QColor& colour) {
 }
 
 double contrast(const QColor& a, const QColor& b) {
-    const auto [low, high] = std::minmax(luminance(a), luminance(b));
+    const auto [low, high] = std::minmax({luminance(a), luminance(b)});
     return (high + 0.05) / (low + 0.05);
 }
 
@@ -120,12 +121,18 @@ const Theme& Theme::darkOne() {
     return theme;
 }
 
+/// Kept: a font that is made anew is looked up anew, thousands of times per frame.
 QFont drawingFont(double pixels, bool bold) {
+    static thread_local std::unordered_map<int, QFont> fonts;
+    const int size = std::max(1, static_cast<int>(std::lround(pixels)));
+    const auto [known, isNew] = fonts.try_emplace(bold ? -size : size);
+    if (!isNew)
+        return known->second;
     QFont font({"Inter", "Noto Sans", "DejaVu Sans"});
     font.setStyleHint(QFont::SansSerif);
-    font.setPixelSize(std::max(1, static_cast<int>(std::lround(pixels))));
+    font.setPixelSize(size);
     font.setWeight(bold ? QFont::DemiBold : QFont::Normal);
-    return font;
+    return known->second = font;
 }
 
 } // namespace workbench

@@ -56,7 +56,7 @@ struct Layout {
 
 struct LayoutOptions {
     double boxGap = 28;  ///< between boxes beside each other
-    double rankGap = 34; ///< between boxes below each other
+    double rankGap = 44; ///< between boxes below each other
     double padding = 18; ///< between a container's border and its children
     std::chrono::milliseconds timeLimit{60'000};
 };

@@ -1,9 +1,10 @@
 #include "core/layout/helper/graphviz.h"
 
+#include "core/layout/routing.h"
+
 #include <graphviz/gvc.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -248,6 +249,7 @@ Result<FlatSolution> Graphviz::solve(const FlatProblem& problem) {
         return Error{ErrorCode::runtimeFailed, "Graphviz's dot cannot lay out this graph", {}};
     FlatSolution solution = builder.read();
     gvFreeLayout(m_context->gvc, builder.graph());
+    routeInRows(problem, solution);
     return solution;
 }
 

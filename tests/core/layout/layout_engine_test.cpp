@@ -1,5 +1,4 @@
 #include "core/layout/layout.h"
-
 #include "tests/support/temporary_folder.h"
 
 #include <algorithm>
@@ -132,7 +131,8 @@ TEST_F(LayoutEngineTest, AnEdgeAcrossBordersIsOneConnectedCurve) {
     EXPECT_NEAR(edge.front().y, layout->boxes[3].y + 20, 1.5);
     EXPECT_NEAR(edge.back().y, layout->boxes[4].y, 1.5);
     const auto passes = [&](double y) {
-        return std::any_of(edge.begin(), edge.end(), [&](const Point& point) { return std::abs(point.y - y) < 1.5; });
+        return std::any_of(edge.begin(), edge.end(),
+                           [&](const Point& point) { return std::abs(point.y - y) < 1.5; });
     };
     EXPECT_TRUE(passes(layout->boxes[0].y + layout->boxes[0].height));
     EXPECT_TRUE(passes(layout->boxes[1].y));
@@ -172,13 +172,15 @@ TEST_F(LayoutEngineTest, AMissingHelperIsNamed) {
     const auto layout = LayoutEngine("/nonexistent/helper", {}).layOut(chain(2), {}, nullptr);
     ASSERT_FALSE(layout);
     EXPECT_EQ(layout.error().code, ErrorCode::runtimeFailed);
-    EXPECT_NE(layout.error().message.find("/nonexistent/helper"), std::string::npos) << layout.error().message;
+    EXPECT_NE(layout.error().message.find("/nonexistent/helper"), std::string::npos)
+        << layout.error().message;
 }
 
 TEST_F(LayoutEngineTest, AHelperThatDiesIsAnError) {
     const auto layout = LayoutEngine("/bin/false", {}).layOut(chain(2), {}, nullptr);
     ASSERT_FALSE(layout);
-    EXPECT_NE(layout.error().message.find("exited with status 1"), std::string::npos) << layout.error().message;
+    EXPECT_NE(layout.error().message.find("exited with status 1"), std::string::npos)
+        << layout.error().message;
 }
 
 TEST_F(LayoutEngineTest, AnAnswerThatIsNoLayoutIsAnError) {

@@ -1,7 +1,6 @@
 #include "core/layout/levels.h"
 
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 namespace workbench {

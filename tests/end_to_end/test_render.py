@@ -1,0 +1,94 @@
+"""`workbench render` draws a module's graph without a display."""
+
+import struct
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import support
+from support import DONE, USAGE, workbench
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _can_draw():
+    if not support.binary().with_name("workbench-layout").exists():
+        pytest.skip("this build has no Graphviz or Qt")
+
+
+@pytest.fixture(scope="module")
+def llama():
+    return support.model("llama")
+
+
+def _texts(svg) -> list[str]:
+    return [element.text for element in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def _svg(directory, tmp_path, *options) -> list[str]:
+    out = tmp_path / "graph.svg"
+    workbench("render", directory, *options, "-o", out).expect(DONE)
+    return _texts(out)
+
+
+def test_the_model_is_drawn_with_its_parts(llama, tmp_path):
+    texts = _svg(llama, tmp_path)
+    assert {"model", "embed_tokens", "norm", "lm_head", "LlamaDecoderLayer"} <= set(texts)
+    assert any(text.startswith("f32[1, T, ") for text in texts)
+
+
+def test_a_scope_is_drawn_alone(llama, tmp_path):
+    texts = _svg(llama, tmp_path, "--scope", "model.layers.0")
+    assert {"self_attn", "mlp", "input_layernorm"} <= set(texts)
+    assert "lm_head" not in texts
+
+
+def test_modules_open_in_place(llama, tmp_path):
+    closed = _svg(llama, tmp_path, "--scope", "model.layers.0")
+    opened = _svg(llama, tmp_path, "--scope", "model.layers.0", "--expand", "model.layers.0.self_attn")
+    assert "q_proj" not in closed
+    assert {"q_proj", "attention"} <= set(opened)
+
+
+def test_the_rewritten_graph_has_the_fused_nodes(llama, tmp_path):
+    options = ["--scope", "model.layers.0.mlp"]
+    before = _svg(llama, tmp_path, *options)
+    after = _svg(llama, tmp_path, *options, "--apply", "gate-up", "--rewritten")
+    assert "gate_proj" in before and "gate_proj" not in after
+    assert any("gate-up" in text and "applied" in text for text in after)
+
+
+def test_a_png_is_written_in_both_themes(llama, tmp_path):
+    pictures = []
+    for theme in ("light", "dark"):
+        out = tmp_path / f"{theme}.png"
+        workbench("render", llama, "--theme", theme, "-o", out).expect(DONE)
+        pictures.append(out.read_bytes())
+        assert pictures[-1].startswith(b"\x89PNG")
+        width, height = struct.unpack(">II", pictures[-1][16:24])
+        assert width > 400 and height > 400
+    assert pictures[0] != pictures[1]
+
+
+def test_it_needs_no_display(llama, tmp_path):
+    # What the session has does not matter.
+    environment = support.environment(DISPLAY=None, WAYLAND_DISPLAY=None, QT_QPA_PLATFORM="xcb")
+    workbench("render", llama, "-o", tmp_path / "graph.png", env=environment).expect(DONE)
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--scope", "model.layers.0.mpl"], "model.layers.0"),
+        (["--expand", "model.layer"], "model.layer"),
+        (["--theme", "sepia"], "sepia"),
+    ],
+)
+def test_wrong_usage_says_what_there_is(llama, tmp_path, options, said):
+    out = tmp_path / "graph.svg"
+    assert said in workbench("render", llama, *options, "-o", out).expect(USAGE).err
+    assert not out.exists()
+
+
+def test_a_picture_has_a_known_suffix(llama, tmp_path):
+    out = tmp_path / "graph.jpeg"
+    assert ".svg" in workbench("render", llama, "-o", out).expect(USAGE).err
+    workbench("render", llama).expect(USAGE)

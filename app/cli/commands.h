@@ -22,6 +22,7 @@ Status runPatterns(const Options& options, Context& context);
 Status runVerify(const Options& options, Context& context);
 Status runGenerate(const Options& options, Context& context);
 Status runBench(const Options& options, Context& context);
+Status runRender(const Options& options, Context& context);
 Status runPlanDiff(const Options& options, Context& context);
 Status runSetup(const Options& options, Context& context);
 

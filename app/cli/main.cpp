@@ -47,6 +47,8 @@ Status run(const cli::Options& options, cli::Context& context) {
         return cli::runGenerate(options, context);
     case cli::Verb::bench:
         return cli::runBench(options, context);
+    case cli::Verb::render:
+        return cli::runRender(options, context);
     case cli::Verb::planDiff:
         return cli::runPlanDiff(options, context);
     case cli::Verb::setup:

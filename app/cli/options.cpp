@@ -46,6 +46,7 @@ private:
     void addVerify();
     void addGenerate();
     void addBench();
+    void addRender();
     void addPlanDiff();
     void addSetup();
     CLI::App& addCommand(Verb verb, const std::string& name, const std::string& help);
@@ -61,6 +62,8 @@ private:
     bool m_applyAll = false;
     std::vector<std::string> m_requirements;
     std::string m_dtype = "auto";
+    std::string m_theme = "light";
+    std::string m_overlay;
     std::int64_t m_timeLimit = 0;
 };
 
@@ -88,6 +91,7 @@ Parser::Parser() {
     addVerify();
     addGenerate();
     addBench();
+    addRender();
     addPlanDiff();
     addSetup();
 }
@@ -202,6 +206,30 @@ void Parser::addBench() {
     app.add_flag("--json", m_options.json, "One JSON object on stdout");
 }
 
+void Parser::addRender() {
+    CLI::App& app = addCommand(Verb::render, "render", "Draw a module's graph as a picture, without a display");
+    addModel(app, true);
+    addDecisions(app);
+    app.add_option("--scope", m_options.scope, "The module to draw, such as model.layers.0 (the whole model)");
+    addRepeatable(app, "--expand", m_options.expand,
+                  "Open a module in place; a folded row as model.layers.0-27, \"*\" for all");
+    app.add_flag("--rewritten", m_options.drawRewritten, "Draw the graph after the rewrites");
+    app.add_option("--overlay", m_overlay, "Colour by bytes of weights")
+        ->check(CLI::IsMember(std::vector<std::string>{"weights"}));
+    app.add_option("--theme", m_theme, "light or dark")
+        ->capture_default_str()
+        ->check(CLI::IsMember(std::vector<std::string>{"light", "dark"}));
+    app.add_option("-o,--output", m_options.picture, "The picture: FILE.svg or FILE.png")
+        ->required()
+        ->check(CLI::Validator(
+            [](std::string& file) {
+                return file.ends_with(".svg") || file.ends_with(".png")
+                           ? std::string()
+                           : "'" + file + "' ends in neither .svg nor .png";
+            },
+            ""));
+}
+
 void Parser::addPlanDiff() {
     CLI::App& app = addCommand(Verb::planDiff, "plan-diff", "Compare the decisions of two plans");
     app.add_option("A", m_options.diffA, "The earlier plan")->required();
@@ -233,6 +261,8 @@ Status Parser::complete() {
     if (m_options.verb == Verb::plan && m_options.model.empty())
         return Error{ErrorCode::usage, "MODEL is missing, see `workbench --help`", {}};
     m_options.trace.dtype = kDtypes.at(m_dtype);
+    m_options.dark = m_theme == "dark";
+    m_options.overlayWeights = m_overlay == "weights";
     m_options.trace.timeLimit = std::chrono::seconds(m_timeLimit);
     readRules(app);
     for (const std::string& text : m_requirements) {

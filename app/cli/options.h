@@ -17,7 +17,7 @@ struct Requirement {
     std::int64_t count = 0;
 };
 
-enum class Verb { plan, inspect, patterns, verify, generate, bench, planDiff, setup };
+enum class Verb { plan, inspect, patterns, verify, generate, bench, render, planDiff, setup };
 
 /// The whole command line as values; empty paths and texts were not given.
 struct Options {
@@ -48,6 +48,12 @@ struct Options {
     std::int64_t promptTokens = 64; ///< bench
     std::int64_t newTokens = 32;
     std::int64_t rounds = 3;
+    std::string scope; ///< render: module path; empty: the model
+    std::vector<std::string> expand;
+    bool drawRewritten = false;
+    bool overlayWeights = false;
+    bool dark = false;
+    std::filesystem::path picture;
     std::filesystem::path diffA;
     std::filesystem::path diffB;
 };

@@ -1,0 +1,80 @@
+#include "app/gui/canvas/canvas_panel.h"
+#include "app/gui/canvas/search_bar.h"
+
+#include <algorithm>
+
+/// Search in the canvas: the index is made once, in a thread, and asked in a thread, so that typing never waits.
+
+namespace workbench::gui {
+namespace {
+
+constexpr std::size_t kMostHits = 2000;
+
+struct Found {
+    std::shared_ptr<const SearchIndex> index;
+    std::vector<SearchHit> hits;
+};
+
+} // namespace
+
+void CanvasPanel::search(const QString& text) {
+    const std::int64_t ticket = ++m_ticket;
+    m_searching.cancel();
+    if (text.trimmed().isEmpty())
+        return takeHits({});
+    const auto model = document().session().sharedModel();
+    m_searching = m_jobs.start(this, [this, ticket, model, index = m_index,
+                                      query = text.toStdString()](const Job& job) -> Closure {
+        auto found = std::make_shared<Found>();
+        found->index = index ? index : std::make_shared<const SearchIndex>(model->canonical, &model->analysis);
+        if (!job.cancelled())
+            found->hits = found->index->find(query, kMostHits);
+        return [this, ticket, found] {
+            m_index = found->index;
+            if (ticket == m_ticket)
+                takeHits(std::move(found->hits));
+        };
+    });
+}
+
+void CanvasPanel::takeHits(std::vector<SearchHit> hits) {
+    m_hits = std::move(hits);
+    m_hit = -1;
+    m_search->setHits(m_hit, static_cast<int>(m_hits.size()), m_hits.size() >= kMostHits);
+    markHits();
+}
+
+/// The hits that the drawing shows, as the boxes that hold them.
+void CanvasPanel::markHits() {
+    const Scene* scene = m_pane->scene();
+    std::vector<std::int32_t> boxes;
+    if (scene && m_search->isVisible())
+        for (const SearchHit& hit : m_hits) {
+            const std::int32_t box = hit.node == kNone ? -1 : boxOf(scene->diagram, hit.node);
+            if (hit.kind != SearchHit::Kind::module && box >= 0)
+                boxes.push_back(box);
+        }
+    std::sort(boxes.begin(), boxes.end());
+    boxes.erase(std::unique(boxes.begin(), boxes.end()), boxes.end());
+    m_pane->view().setSearchHits(std::move(boxes));
+}
+
+void CanvasPanel::stepHit(int step) {
+    if (m_hits.empty())
+        return;
+    const int count = static_cast<int>(m_hits.size());
+    m_hit = m_hit < 0 ? (step > 0 ? 0 : count - 1) : (m_hit + step + count) % count;
+    m_search->setHits(m_hit, count, m_hits.size() >= kMostHits);
+    const SearchHit& hit = m_hits[static_cast<std::size_t>(m_hit)];
+    m_choosing = true;
+    if (hit.site)
+        selection().selectSite(*hit.site, hit.module);
+    else if (hit.kind == SearchHit::Kind::module || hit.node == kNone)
+        selection().selectModule(hit.module);
+    else
+        selection().selectNode(hit.node, hit.module);
+    m_choosing = false;
+    reveal();
+}
+
+} // namespace workbench::gui

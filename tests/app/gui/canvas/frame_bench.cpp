@@ -1,0 +1,80 @@
+#include "app/draw/theme.h"
+#include "app/gui/canvas/canvas_view.h"
+#include "tests/app/gui/canvas/drawn_scene.h"
+
+#include <QtCore/QElapsedTimer>
+#include <QtGui/QPainter>
+#include <QtWidgets/QApplication>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+/// Times of the canvas's frames with many boxes in sight, painted by the raster engine. Not a test: it prints.
+///     QT_QPA_PLATFORM=offscreen .../tests/canvas_frame_bench
+
+namespace workbench::gui::test {
+namespace {
+
+constexpr int kFrames = 200;
+
+void print(const char* what, const CanvasView& view, std::vector<double> times) {
+    std::sort(times.begin(), times.end());
+    const QRectF part = view.visiblePart();
+    const auto inSight = std::count_if(view.drawn()->boxes.begin(), view.drawn()->boxes.end(),
+                                       [&](const QRectF& box) { return part.intersects(box); });
+    std::printf("%-34s %5d boxes in sight, zoom %.2f: p50 %5.2f ms, p95 %5.2f ms, worst %5.2f ms\n", what,
+                static_cast<int>(inSight), view.zoom(), times[times.size() / 2], times[times.size() * 95 / 100],
+                times.back());
+}
+
+/// A frame: the step, and all painting that it causes.
+void measure(const char* what, CanvasView& view, const std::function<void(int)>& step) {
+    std::vector<double> times;
+    for (int frame = 0; frame < kFrames; ++frame) {
+        QElapsedTimer timer;
+        timer.start();
+        step(frame);
+        view.viewport()->repaint();
+        times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+    }
+    print(what, view, std::move(times));
+}
+
+void run(const char* size, int width, int height) {
+    CanvasView view;
+    view.resize(width, height);
+    view.show();
+    const auto scene = grid(50, 40);
+    view.showScene(scene);
+    std::vector<NodeMark> marks(scene->boxes.size());
+    for (std::size_t i = 0; i < marks.size(); ++i)
+        if (i % 3 != 0)
+            marks[i] = {NodeMark::State::applied, static_cast<std::int32_t>(i % 7), static_cast<std::int32_t>(i)};
+    view.setColours(std::make_shared<const SceneColours>(coloursOf(scene->diagram, &marks, nullptr)));
+    view.fit();
+    std::printf("%s\n", size);
+    measure("  pan, all in sight", view, [&](int frame) {
+        view.centreOn(scene->bounds.center() + QPointF(frame % 2 ? 6 : -6, frame % 5) / view.zoom());
+    });
+    const double whole = view.zoom();
+    measure("  zoom, all in sight", view, [&](int frame) {
+        view.zoomTo(whole * (1 - 0.001 * (frame % 20)), QPointF(width, height) / 2);
+    });
+    view.zoomTo(1, QPointF(width, height) / 2);
+    measure("  pan, close up", view, [&](int frame) {
+        view.centreOn(scene->bounds.center() + QPointF(frame % 2 ? 40 : -40, frame % 7));
+    });
+    measure("  zoom, close up", view,
+            [&](int frame) { view.zoomTo(1 + 0.01 * (frame % 20), QPointF(width, height) / 2); });
+}
+
+} // namespace
+} // namespace workbench::gui::test
+
+int main(int argc, char** argv) {
+    QApplication application(argc, argv);
+    workbench::gui::test::run("1280 x 800", 1280, 800);
+    workbench::gui::test::run("2560 x 1440", 2560, 1440);
+}

@@ -2,11 +2,40 @@
 
 #include "app/session/tokenizer_client.h"
 #include "app/session/verify_steps.h"
+#include "core/support/utf8.h"
+
+#include <algorithm>
+#include <limits>
 
 namespace workbench {
 namespace {
 
 using nlohmann::json;
+
+/// How many tokens fit behind the prompt: beyond its context a model computes without meaning, or not at all.
+Result<std::int64_t> roomFor(const TokenizerClient::Tokens& prompt, std::int64_t contextLength) {
+    const auto length = static_cast<std::int64_t>(prompt.size());
+    if (contextLength <= 0)
+        return std::numeric_limits<std::int64_t>::max() - length;
+    if (length < contextLength)
+        return contextLength - length;
+    return Error{ErrorCode::badInput,
+                 "the prompt has " + std::to_string(length) + " tokens, but the model's context is " +
+                     std::to_string(contextLength) + ": give a shorter one",
+                 {}};
+}
+
+Result<TokenizerClient::Tokens> promptTokens(TokenizerClient& tokenizer, const GenerateTextRequest& request,
+                                             const Job& job) {
+    if (!isUtf8(request.prompt))
+        return Error{ErrorCode::badInput, "the prompt is not UTF-8: give text in that encoding", {}};
+    auto tokens = request.chat ? tokenizer.chat(request.prompt, job) : tokenizer.encode(request.prompt, job);
+    if (tokens && tokens->empty())
+        return Error{ErrorCode::badInput, "the prompt has no tokens: give some text", {}};
+    return tokens;
+}
+
+} // namespace
 
 Status checkRunnable(const TracedModel& model, const char* what) {
     const std::string where = model.directory.empty() ? model.archive.string() : model.directory.string();
@@ -19,26 +48,6 @@ Status checkRunnable(const TracedModel& model, const char* what) {
             where};
     return Ok{};
 }
-
-Result<TokenizerClient::Tokens> promptTokens(TokenizerClient& tokenizer, const GenerateTextRequest& request,
-                                             const Job& job) {
-    auto tokens = request.chat ? tokenizer.chat(request.prompt, job) : tokenizer.encode(request.prompt, job);
-    if (tokens && tokens->empty())
-        return Error{ErrorCode::badInput, "the prompt has no tokens: give some text", {}};
-    return tokens;
-}
-
-Spread spreadOf(const json& object) {
-    return {numberOf(object, "median"), numberOf(object, "min"), numberOf(object, "max")};
-}
-
-ProgramSpeed speedOf(const json& programs, const char* name) {
-    const json program = programs.value(name, json::object());
-    return {spreadOf(program.value("prefill_tokens_per_s", json::object())),
-            spreadOf(program.value("decode_tokens_per_s", json::object()))};
-}
-
-} // namespace
 
 Result<GeneratedText> generateText(Session& session, Runtime& runtime, const GenerateTextRequest& request,
                                    const std::function<void(std::string_view)>& onText, const Job& job) {
@@ -59,6 +68,9 @@ Result<GeneratedText> generateText(Session& session, Runtime& runtime, const Gen
     auto prompt = promptTokens(*tokenizer, request, job);
     if (!prompt)
         return prompt.error();
+    auto room = roomFor(*prompt, model.facts.contextLength);
+    if (!room)
+        return room.error();
     auto rewritten = session.rewritten();
     if (!rewritten)
         return rewritten.error();
@@ -79,7 +91,7 @@ Result<GeneratedText> generateText(Session& session, Runtime& runtime, const Gen
     auto answer = runtime.call("generate",
                                {{"program", kRewritten},
                                 {"prompt", *prompt},
-                                {"max_tokens", request.maxTokens},
+                                {"max_tokens", std::min(request.maxTokens, *room)},
                                 {"eos", model.facts.eosTokens},
                                 {"ignore_eos", false}},
                                job, onEvent);
@@ -93,36 +105,6 @@ Result<GeneratedText> generateText(Session& session, Runtime& runtime, const Gen
                          static_cast<std::int64_t>(integersOf(result, "tokens").size()),
                          numberOf(result, "prefill_s"), numberOf(result, "decode_s"),
                          result.value("decode_tokens", std::int64_t{0})};
-}
-
-Result<BenchReport> benchSession(Session& session, Runtime& runtime, const BenchRequest& request,
-                                 const Job& job) {
-    const TracedModel& model = session.model();
-    if (auto fine = checkRunnable(model, "be measured"); !fine)
-        return fine.error();
-    auto rewritten = session.rewritten();
-    if (!rewritten)
-        return rewritten.error();
-    json weights = workerWeights(model);
-    if (!model.hasWeights)
-        weights["random"] = {{"seed", 1}};
-    if (auto loaded = runtime.load(kOriginal, model.canonical, weights, job); !loaded)
-        return loaded.error();
-    if (auto loaded = runtime.load(kRewritten, (*rewritten)->graph, weights, job); !loaded)
-        return loaded.error();
-    auto hello = runtime.hello(job);
-    if (!hello)
-        return hello.error();
-    auto answer = runtime.call("bench",
-                               {{"programs", {kOriginal, kRewritten}},
-                                {"prompt_tokens", request.promptTokens},
-                                {"new_tokens", request.newTokens},
-                                {"rounds", request.rounds}},
-                               job);
-    if (!answer)
-        return answer.error();
-    const json programs = answer->result.value("programs", json::object());
-    return BenchReport{speedOf(programs, kOriginal), speedOf(programs, kRewritten), std::move(hello).value()};
 }
 
 } // namespace workbench

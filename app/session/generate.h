@@ -28,28 +28,7 @@ struct GeneratedText {
 Result<GeneratedText> generateText(Session& session, Runtime& runtime, const GenerateTextRequest& request,
                                    const std::function<void(std::string_view)>& onText, const Job& job);
 
-struct Spread {
-    double median = 0;
-    double min = 0;
-    double max = 0;
-};
-struct ProgramSpeed {
-    Spread prefill; ///< tokens per second
-    Spread decode;
-};
-struct BenchRequest {
-    std::int64_t promptTokens = 64;
-    std::int64_t newTokens = 32;
-    std::int64_t rounds = 3;
-};
-struct BenchReport {
-    ProgramSpeed original;
-    ProgramSpeed rewritten;
-    nlohmann::json worker; ///< its hello: threads, instruction set
-};
-
-/// Speed of both programs, measured in turn (ABAB). Without weights: on random ones of the full size.
-Result<BenchReport> benchSession(Session& session, Runtime& runtime, const BenchRequest& request,
-                                 const Job& job);
+/// An Error unless the worker can drive the model; `what` it "cannot": "generate text".
+Status checkRunnable(const TracedModel& model, const char* what);
 
 } // namespace workbench

@@ -38,11 +38,21 @@ Result<WorkerClient::Answer> Runtime::call(const std::string& method, json param
     return m_worker->call(method, std::move(params), job, handler);
 }
 
-Status Runtime::load(const std::string& name, const Graph& graph, const json& weights, const Job& job) {
+/// A worker that was named may run anywhere: what it cannot read may well be here.
+Error Runtime::withPlace(Error error) const {
+    if (error.code == ErrorCode::badInput)
+        error.message += " The worker looked where it runs: the model and the cache " +
+                         m_locations.cache.string() + " must be there under the same names.";
+    return error;
+}
+
+Status Runtime::load(const std::string& name, const Graph& graph, const json& weights, const Job& job,
+                     const std::string& device) {
     job.report("load", name);
-    auto answer = call("load", {{"name", name}, {"graph", print(graph)}, {"weights", weights}}, job);
+    json params = {{"name", name}, {"graph", print(graph)}, {"weights", weights}, {"device", device}};
+    auto answer = call("load", std::move(params), job);
     if (!answer)
-        return answer.error();
+        return m_command.empty() ? answer.error() : withPlace(answer.error());
     return Ok{};
 }
 

@@ -1,5 +1,5 @@
-/// A worker that behaves as its requests say: answers, dies, hangs, breaks the protocol. For the tests of
-/// WorkerClient.
+/// A worker that behaves as its requests say: answers, dies, hangs, breaks the protocol. It measures and
+/// compares programs by their text alone (see norm_model.h).
 
 #include "core/wire/frame.h"
 
@@ -10,6 +10,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <string>
 
 namespace {
 
@@ -38,12 +40,96 @@ void waitForCancel(const json& id) {
     }
 }
 
+std::map<std::string, std::string> g_graphs;
+
+/// Whether the program has the norm of that name as one op.
+bool fuses(const std::string& graph, const std::string& norm) {
+    return graph.find("workbench.rms_norm(input=%in_" + norm + ",") != std::string::npos;
+}
+
+/// 10 ms; a fused norm saves a tenth of it, a fused "slow" one doubles it.
+double secondsPerToken(const std::string& graph) {
+    double seconds = 0.010;
+    for (const char* norm : {"a", "b", "c", "d"})
+        seconds -= fuses(graph, norm) ? 0.001 : 0;
+    return fuses(graph, "slow") ? 2 * seconds : seconds;
+}
+
+void sendSample(const json& id, const std::string& program, int round, const json& params) {
+    const auto prompt = params.contains("prompts") ? params["prompts"][0].size()
+                                                   : params.at("prompt_tokens").get<std::size_t>();
+    const auto count = params.at("new_tokens").get<std::size_t>();
+    const double seconds = secondsPerToken(g_graphs.at(program));
+    send({{"id", id}, {"event", "pace"}, {"program", program}, {"round", round}, {"tokens", 1}, {"seconds", seconds}});
+    send({{"id", id},
+          {"event", "sample"},
+          {"program", program},
+          {"round", round},
+          {"prompt_tokens", prompt},
+          {"prefill_s", 0.001 * static_cast<double>(prompt)},
+          {"token_s", std::vector<double>(count, seconds)}});
+}
+
+/// new_tokens 13: dies as if memory ran out; 14: goes on until it is cancelled; 15: sends no numbers.
+void bench(const json& id, const json& params) {
+    const int kind = params.at("new_tokens");
+    for (int round = 0; round < params.at("rounds").get<int>(); ++round)
+        for (const auto& program : params.at("programs")) {
+            if (kind == 15)
+                send({{"id", id}, {"event", "sample"}, {"program", program}, {"token_s", "many"}});
+            sendSample(id, program, round, params);
+            if (kind == 13 && round == 1)
+                std::raise(SIGKILL);
+        }
+    if (kind != 14)
+        return send({{"id", id}, {"result", {{"programs", json::object()}}}});
+    waitForCancel(id);
+    send({{"id", id}, {"error", {{"code", "cancelled"}, {"message", "cancelled"}, {"where", ""}}}});
+}
+
+/// Wrong logits where the norm "wrong" is fused, and where both "c" and "d" are.
+void verify(const json& id, const json& params) {
+    const std::string& graph = g_graphs.at(params.at("rewritten"));
+    const bool isWrong = fuses(graph, "wrong") || (fuses(graph, "c") && fuses(graph, "d"));
+    const auto difference = [](double error) -> json {
+        return {{"max_abs_error", error}, {"relative_error", error}, {"max_abs", 1.0}};
+    };
+    json sites = json::array();
+    for (const auto& site : params.at("sites")) {
+        sites.push_back(difference(0));
+        sites.back()["id"] = site.at("id");
+    }
+    send({{"id", id}, {"result", {{"sites", sites}, {"end_to_end", difference(isWrong ? 0.5 : 0)}}}});
+}
+
+/// Whether the request is one about programs; answers it.
+bool answerProgramRequest(const json& id, const std::string& method, const json& params) {
+    if (method == "load") {
+        g_graphs[params.at("name")] = params.at("graph");
+        send({{"id", id}, {"result", json::object()}});
+    } else if (method == "bench") {
+        bench(id, params);
+    } else if (method == "verify") {
+        verify(id, params);
+    } else if (method == "generate") {
+        const std::vector<int> tokens(params.at("max_tokens").get<std::size_t>(), 7);
+        send({{"id", id}, {"result", {{"tokens", tokens}, {"top2_gap", tokens}}}});
+    } else {
+        return false;
+    }
+    return true;
+}
+
 void answer(const json& request) {
     const json& id = request.at("id");
     const json& params = request.at("params");
     const std::string method = request.at("method");
+    if (answerProgramRequest(id, method, params))
+        return;
     if (method == "hello")
-        return send({{"id", id}, {"result", {{"version", "fake"}}}});
+        return send(
+            {{"id", id},
+             {"result", {{"version", "fake"}, {"threads", 2}, {"isa", "NONE"}, {"devices", {"cpu"}}}}});
     if (method == "echo")
         return send({{"id", id}, {"result", params}}, {std::byte{1}, std::byte{2}});
     if (method == "events") {

@@ -1,0 +1,232 @@
+#include "app/session/measurement.h"
+
+#include "app/session/generate.h"
+#include "app/session/tokenizer_client.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace workbench {
+namespace {
+
+using nlohmann::json;
+
+const std::string kWithout = "without ";
+
+/// How many sites of each pattern the decisions apply.
+std::map<std::string, std::int64_t> appliedPatterns(const Analysis& analysis, const Rewritten& rewritten) {
+    std::map<std::string, std::int64_t> counts;
+    for (std::size_t i = 0; i < analysis.sites.size(); ++i)
+        counts[analysis.sites[i].pattern] += rewritten.outcomes[i].state == SiteOutcome::State::applied;
+    std::erase_if(counts, [](const auto& entry) { return entry.second == 0; });
+    return counts;
+}
+
+Result<std::vector<TokenizerClient::Tokens>>
+tokenize(const Session& session, const std::vector<std::string>& prompts, const Job& job) {
+    std::vector<TokenizerClient::Tokens> all;
+    if (prompts.empty())
+        return all;
+    const TracedModel& model = session.model();
+    if (model.directory.empty() || !session.tracer())
+        return Error{ErrorCode::badInput,
+                     model.archive.string() +
+                         " has no tokenizer: prompts need a model directory; use a synthetic load",
+                     model.archive.string()};
+    auto tokenizer =
+        TokenizerClient::start(*session.tracer(), model.directory, session.options().trustRemoteCode);
+    if (!tokenizer)
+        return tokenizer.error();
+    for (const std::string& prompt : prompts) {
+        auto tokens = tokenizer->encode(prompt, job);
+        if (!tokens)
+            return tokens.error();
+        if (tokens->empty())
+            return Error{
+                ErrorCode::badInput, "the prompt '" + prompt + "' has no tokens: give some text", {}};
+        all.push_back(std::move(tokens).value());
+    }
+    return all;
+}
+
+/// A prompt longer than the model's context would be computed without meaning, or not at all.
+Status checkContext(const ModelFacts& facts, const BenchLoad& load,
+                    const std::vector<TokenizerClient::Tokens>& prompts) {
+    std::int64_t longest = prompts.empty() ? load.promptTokens : 0;
+    for (const auto& prompt : prompts)
+        longest = std::max(longest, static_cast<std::int64_t>(prompt.size()));
+    if (facts.contextLength <= 0 || longest + load.newTokens <= facts.contextLength)
+        return Ok{};
+    return Error{ErrorCode::badInput,
+                 "a prompt of " + std::to_string(longest) + " tokens and " + std::to_string(load.newTokens) +
+                     " new ones do not fit into the model's context of " +
+                     std::to_string(facts.contextLength) + ": take fewer",
+                 {}};
+}
+
+Status loadProgram(const Session& session, Runtime& runtime, const std::string& name,
+                   const Decisions& decisions, const std::string& device, const Job& job) {
+    const TracedModel& model = session.model();
+    json weights = workerWeights(model);
+    if (!model.hasWeights)
+        weights["random"] = {{"seed", 1}};
+    auto rewritten = rewrite(model.canonical, model.analysis, decisions);
+    if (!rewritten)
+        return rewritten.error();
+    return runtime.load(name, rewritten->graph, weights, job, device);
+}
+
+BenchReport emptyReport(const Session& session, const MeasureRequest& request) {
+    BenchReport report;
+    const TracedModel& model = session.model();
+    report.model = model.facts.className;
+    report.dtype = model.facts.dtype;
+    report.randomWeights = !model.hasWeights;
+    report.load = request.load;
+    return report;
+}
+
+/// Loads every program that the report is about; their names.
+Result<std::vector<std::string>> loadAll(const Session& session, Runtime& runtime, const BenchReport& report,
+                                         const std::string& device, const Job& job) {
+    const Decisions& decided = session.decisions();
+    std::vector<std::pair<std::string, Decisions>> programs = {{kBefore, {}}, {kAfter, decided}};
+    for (const PatternEffect& effect : report.patterns)
+        programs.emplace_back(kWithout + effect.pattern,
+                              withoutPattern(session.model().analysis, decided, effect.pattern));
+    std::vector<std::string> names;
+    for (const auto& [name, decisions] : programs) {
+        if (auto loaded = loadProgram(session, runtime, name, decisions, device, job); !loaded)
+            return loaded.error();
+        names.push_back(name);
+    }
+    return names;
+}
+
+/// What the worker sends is checked: it may be another version's.
+std::string textOf(const json& event, const char* key) {
+    const auto found = event.find(key);
+    return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::int64_t integerOf(const json& event, const char* key) {
+    const auto found = event.find(key);
+    return found != event.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+BenchPace paceOf(const json& event) {
+    return {textOf(event, "program"), integerOf(event, "round"), integerOf(event, "tokens"),
+            numberOf(event, "seconds")};
+}
+
+json benchParams(const BenchLoad& load, const std::vector<std::string>& programs,
+                 const std::vector<TokenizerClient::Tokens>& prompts) {
+    json params = {{"programs", programs},
+                   {"prompt_tokens", load.promptTokens},
+                   {"new_tokens", load.newTokens},
+                   {"rounds", load.rounds}};
+    if (!prompts.empty())
+        params["prompts"] = prompts;
+    return params;
+}
+
+/// The worker's bench; a broken event ends up as the error.
+Status run(Runtime& runtime, const json& params, BenchRecorder& recorder, const MeasureObserver& observer,
+           const Job& job) {
+    Status events = Ok{};
+    const auto onEvent = [&](const json& event) {
+        const std::string kind = textOf(event, "event");
+        if (kind == "pace" && observer.onPace)
+            observer.onPace(paceOf(event));
+        if (kind != "sample" || !events)
+            return;
+        events = recorder.add(event);
+        if (events && observer.onSample)
+            observer.onSample(recorder.report());
+    };
+    auto answer = runtime.call("bench", params, job, onEvent);
+    if (!answer)
+        return answer.error();
+    return events;
+}
+
+} // namespace
+
+Decisions withoutPattern(const Analysis& analysis, const Decisions& decisions, const std::string& pattern) {
+    Decisions without = decisions;
+    for (const Site& site : analysis.sites)
+        if (site.pattern == pattern && without.contains(site.id))
+            without[site.id] = Decision::reject;
+    return without;
+}
+
+BenchProgram* BenchRecorder::program(const std::string& name) {
+    if (name == kBefore)
+        return &m_report.before;
+    if (name == kAfter)
+        return &m_report.after;
+    for (PatternEffect& effect : m_report.patterns)
+        if (name == kWithout + effect.pattern)
+            return &effect.without;
+    return nullptr;
+}
+
+Status BenchRecorder::add(const json& event) {
+    const std::string name = textOf(event, "program");
+    const double prefill = numberOf(event, "prefill_s");
+    const double prompt = numberOf(event, "prompt_tokens");
+    const json tokens = event.contains("token_s") ? event["token_s"] : json();
+    BenchProgram* of = program(name);
+    const bool areNumbers = tokens.is_array() && !tokens.empty() &&
+                            std::all_of(tokens.begin(), tokens.end(), [](const json& value) {
+                                return value.is_number() && value.get<double>() > 0;
+                            });
+    if (!of || !(prefill > 0) || !(prompt > 0) || !areNumbers)
+        return Error{
+            ErrorCode::runtimeFailed, "the worker's measurement of '" + name + "' makes no sense", {}};
+    Times& times = m_times[name];
+    double decode = 0;
+    for (const json& seconds : tokens) {
+        times.tokenMs.push_back(1000 * seconds.get<double>());
+        decode += seconds.get<double>();
+    }
+    times.firstTokenMs.push_back(1000 * prefill);
+    const auto made = static_cast<double>(tokens.size());
+    of->rounds.push_back({prompt / prefill, made / decode, made / (prefill + decode)});
+    of->latency = {spreadOf(times.firstTokenMs).median, percentile(times.tokenMs, 0.5),
+                   percentile(times.tokenMs, 0.9), percentile(times.tokenMs, 0.99),
+                   percentile(times.tokenMs, 1)};
+    return Ok{};
+}
+
+Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureRequest& request,
+                            const MeasureObserver& observer, const Job& job) {
+    const TracedModel& model = session.model();
+    if (auto fine = checkRunnable(model, "be measured"); !fine)
+        return fine.error();
+    auto rewritten = rewrite(model.canonical, model.analysis, session.decisions());
+    if (!rewritten)
+        return rewritten.error();
+    auto prompts = tokenize(session, request.load.prompts, job);
+    if (!prompts)
+        return prompts.error();
+    if (auto fits = checkContext(model.facts, request.load, *prompts); !fits)
+        return fits.error();
+    BenchReport report = emptyReport(session, request);
+    if (request.leaveOneOut)
+        for (const auto& [pattern, sites] : appliedPatterns(model.analysis, *rewritten))
+            report.patterns.push_back({pattern, sites, {}});
+    auto hello = runtime.hello(job);
+    if (!hello)
+        return hello.error();
+    report.machine = std::move(hello).value();
+    auto names = loadAll(session, runtime, report, request.device, job);
+    if (!names)
+        return names.error();
+    BenchRecorder recorder(std::move(report));
+    if (auto ran = run(runtime, benchParams(request.load, *names, *prompts), recorder, observer, job); !ran)
+        return ran.error();
+    return recorder.report();
+}
+
+} // namespace workbench

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "app/session/bench_report.h"
+#include "app/session/runtime.h"
+#include "app/session/session.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace workbench {
+
+struct MeasureRequest {
+    BenchLoad load;
+    bool leaveOneOut = false;   ///< also the decided plan without each of its patterns
+    std::string device = "cpu"; ///< one that the worker has
+};
+
+/// Names of the programs in the worker; those of leave-one-out are "without PATTERN".
+inline constexpr const char* kBefore = "original";
+inline constexpr const char* kAfter = "rewritten";
+
+/// Where a program is in its round.
+struct BenchPace {
+    std::string program;
+    std::int64_t round = 0;  ///< -1: the round that is not counted
+    std::int64_t tokens = 0; ///< new ones so far
+    double seconds = 0;      ///< of these
+};
+
+/// Told on the thread that measures.
+struct MeasureObserver {
+    std::function<void(const BenchPace&)> onPace;     ///< ten times a second
+    std::function<void(const BenchReport&)> onSample; ///< whenever a program has done a round: all so far
+};
+
+/// Speed of the model as it is and as decided, and of the decided one without each pattern, measured in turn
+/// (ABAB). Without weights: on random ones of the full size. A worker that dies is an Error; what onSample
+/// was told stays true.
+Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureRequest& request,
+                            const MeasureObserver& observer, const Job& job);
+
+/// The decisions with every applied site of a pattern rejected.
+Decisions withoutPattern(const Analysis& analysis, const Decisions& decisions, const std::string& pattern);
+
+/// Collects the worker's "sample" events into a report.
+class BenchRecorder {
+public:
+    /// `start` names the patterns that are measured without.
+    explicit BenchRecorder(BenchReport start) : m_report(std::move(start)) {}
+
+    /// An Error for an event that is no sample of these programs.
+    Status add(const nlohmann::json& event);
+    const BenchReport& report() const { return m_report; }
+
+private:
+    struct Times {
+        std::vector<double> firstTokenMs;
+        std::vector<double> tokenMs;
+    };
+    BenchProgram* program(const std::string& name);
+
+    BenchReport m_report;
+    std::map<std::string, Times> m_times; ///< by program
+};
+
+} // namespace workbench

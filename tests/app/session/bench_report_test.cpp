@@ -1,0 +1,111 @@
+#include "app/session/bench_report.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+namespace workbench {
+namespace {
+
+using nlohmann::json;
+
+BenchProgram programOf(double speed) {
+    return {{{10 * speed, speed, speed / 2},
+             {11 * speed, 1.1 * speed, speed / 3},
+             {9 * speed, 0.9 * speed, speed / 4}},
+            {100, 1000 / speed, 1200 / speed, 1500 / speed, 2000 / speed}};
+}
+
+BenchReport someReport() {
+    BenchReport report;
+    report.model = "LlamaForCausalLM";
+    report.dtype = "bf16";
+    report.randomWeights = true;
+    report.machine = {{"threads", 2}, {"isa", "AVX512"}};
+    report.load = {64, 32, 3, {"Why is the sky blue?"}};
+    report.before = programOf(40);
+    report.after = programOf(50);
+    report.patterns = {{"qkv", 30, programOf(45)}};
+    return report;
+}
+
+json someJson() {
+    return json::parse(toJson(someReport()).dump());
+}
+
+std::string errorOf(const json& document) {
+    const auto read = benchFromJson(document.dump(), "bench.json");
+    return read ? "" : read.error().message;
+}
+
+TEST(BenchReport, StatesTokensPerSecondOfEachProgram) {
+    const json document = someJson();
+    EXPECT_NEAR(document["after"]["tokens_per_s"]["median"].get<double>(), 50.0 / 3, 1e-9);
+    EXPECT_EQ(document["after"]["decode"]["tokens_per_s"],
+              (json{{"median", 50.0}, {"min", 45.0}, {"max", 1.1 * 50}}));
+    EXPECT_EQ(document["before"]["prefill"]["tokens_per_s"]["median"], 400.0);
+    EXPECT_NEAR(document["change"]["decode"]["ratio"].get<double>(), 1.25, 1e-9);
+    EXPECT_EQ(document["change"]["decode"]["verdict"], "faster");
+    EXPECT_NEAR(document["patterns"][0]["decode"]["ratio"].get<double>(), 50.0 / 45, 1e-9);
+}
+
+TEST(BenchReport, IsReadBackAsItWasWritten) {
+    const TemporaryDirectory folder;
+    const auto file = folder.path() / "bench.json";
+    ASSERT_TRUE(writeBench(someReport(), file));
+    const auto read = readBench(file);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(toJson(*read), toJson(someReport()));
+}
+
+TEST(BenchReport, ErrorsNameFileAndKey) {
+    json document = someJson();
+    document["after"]["decode"]["tokens_per_s"]["mean"] = 3;
+    EXPECT_EQ(errorOf(document),
+              "the measurement bench.json: after.decode.tokens_per_s.mean is an unknown key");
+    document = someJson();
+    document["before"].erase("rounds");
+    EXPECT_EQ(errorOf(document), "the measurement bench.json: before.rounds is missing");
+    document = someJson();
+    document["load"]["rounds"] = "three";
+    EXPECT_NE(errorOf(document).find("load.rounds"), std::string::npos);
+    document = someJson();
+    document["after"]["rounds"][1]["decode"] = -1;
+    EXPECT_EQ(errorOf(document),
+              "the measurement bench.json: after.rounds[1].decode is not a positive number");
+    document = someJson();
+    document["load"]["new_tokens"] = 0;
+    EXPECT_EQ(errorOf(document), "the measurement bench.json: load.new_tokens is not at least 1");
+    document = someJson();
+    document["after"]["rounds"] = json::array();
+    EXPECT_EQ(errorOf(document), "the measurement bench.json: after.rounds is empty");
+}
+
+TEST(BenchReport, AnotherSchemaIsRefusedBeforeAllElse) {
+    json document = {{"schema", 2}, {"new", 1}};
+    EXPECT_NE(errorOf(document).find("schema is 2, but this version reads only 1"), std::string::npos)
+        << errorOf(document);
+}
+
+TEST(BenchReport, FiguresThatDoNotAgreeWithTheirRoundsAreRefused) {
+    json document = someJson();
+    document["after"]["decode"]["tokens_per_s"]["median"] = 51;
+    EXPECT_EQ(errorOf(document),
+              "the measurement bench.json: after.decode.tokens_per_s.median does not agree with the rounds");
+}
+
+TEST(BenchReport, TextThatIsNoMeasurementIsASentence) {
+    for (const char* text : {"", "{", "[]", "3", "{\"schema\": \"one\"}", "{\"schema\": 1, \"schema\": 1}"}) {
+        const auto read = benchFromJson(text, "bench.json");
+        ASSERT_FALSE(read) << text;
+        EXPECT_EQ(read.error().code, ErrorCode::badInput);
+        EXPECT_NE(read.error().message.find("bench.json"), std::string::npos) << read.error().message;
+    }
+}
+
+TEST(BenchReport, AFileThatIsNotThereIsNamed) {
+    EXPECT_NE(readBench("/nowhere/bench.json").error().message.find("/nowhere/bench.json"),
+              std::string::npos);
+}
+
+} // namespace
+} // namespace workbench

@@ -1,0 +1,68 @@
+"""Measuring and bisecting on a small real model: what is printed, what is said when something is wrong."""
+
+import json
+import signal
+
+import pytest
+import support
+from support import BAD_INPUT, DONE, INTERRUPTED, USAGE, workbench
+
+LOAD = ("--prompt-tokens", "4", "--new-tokens", "3", "--rounds", "3")
+
+
+@pytest.fixture(scope="module")
+def llama():
+    return support.model("llama")
+
+
+def _holds(spread) -> bool:
+    return 0 < spread["min"] <= spread["median"] <= spread["max"]
+
+
+def test_bench_states_speed_before_and_after(llama):
+    report = workbench("bench", llama, "--apply-all", *LOAD, "--json").expect(DONE).json()
+    for program in (report["before"], report["after"]):
+        assert all(_holds(place["tokens_per_s"]) for place in (program, program["prefill"], program["decode"]))
+        assert len(program["rounds"]) == 3
+        assert 0 < program["latency_ms"]["p50"] <= program["latency_ms"]["p99"] <= program["latency_ms"]["max"]
+    assert report["load"] == {"prompt_tokens": 4, "new_tokens": 3, "rounds": 3, "prompts": []}
+    assert report["machine"]["threads"] >= 1
+    assert report["change"]["decode"]["low"] <= report["change"]["decode"]["ratio"] <= report["change"]["decode"]["high"]
+
+
+def test_bench_leaves_each_applied_pattern_out(llama):
+    report = workbench("bench", llama, "--apply", "qkv", "--apply", "rope", *LOAD, "--leave-one-out", "--json").expect(DONE).json()
+    assert [effect["pattern"] for effect in report["patterns"]] == ["qkv", "rope"]
+    assert all(_holds(effect["without"]["tokens_per_s"]) and effect["sites"] > 0 for effect in report["patterns"])
+
+
+def test_bench_takes_prompts_from_a_file(llama, tmp_path):
+    prompts = tmp_path / "prompts.txt"
+    prompts.write_text("\n \n")
+    workbench("bench", llama, "--prompts", prompts, cwd=tmp_path).expect_error(BAD_INPUT, "prompts.txt", "no prompt")
+    workbench("bench", llama, "--prompts", tmp_path / "none.txt").expect_error(BAD_INPUT, "none.txt")
+
+
+def test_a_load_longer_than_the_context_is_refused(llama):
+    run = workbench("bench", llama, "--prompt-tokens", "100000")
+    run.expect_error(BAD_INPUT, "100000", "context")
+
+
+def test_bisect_says_that_right_numbers_have_no_guilty_site(llama):
+    run = workbench("bisect", llama, "--apply-all", "--json").expect(DONE)
+    found = run.json()
+    assert found["by"] == "numbers"
+    assert not found["wrong"] and found["guilty"] == []
+    assert len(found["steps"]) == 1
+
+
+def test_bisect_needs_something_applied(llama):
+    workbench("bisect", llama).expect_error(USAGE, "nothing is applied")
+
+
+def test_an_interrupt_stops_a_measurement_at_once(llama, tmp_path):
+    process = support.start("bench", llama, "--apply-all", "--rounds", "10000", cwd=tmp_path)
+    support.child_of(process, "workbench-worker")
+    process.send_signal(signal.SIGINT)
+    run = support.finished(process, timeout=30).expect(INTERRUPTED)
+    assert json.dumps(run.out) == '""'

@@ -1,0 +1,401 @@
+#include "app/gui/measure/measure_panel.h"
+
+#include "app/gui/measure/bisect_view.h"
+#include "app/gui/measure/measure_form.h"
+#include "app/gui/measure/results_view.h"
+
+#include <QtGui/QAction>
+#include <QtWidgets/QFileDialog>
+#include <QtWidgets/QHBoxLayout>
+#include <QtWidgets/QLabel>
+#include <QtWidgets/QProgressBar>
+#include <QtWidgets/QPushButton>
+#include <QtWidgets/QScrollArea>
+#include <QtWidgets/QSplitter>
+#include <QtWidgets/QTabWidget>
+#include <QtWidgets/QToolButton>
+
+#include <algorithm>
+
+namespace workbench::gui {
+namespace {
+
+using namespace std::chrono_literals;
+using By = SessionBisectRequest::By;
+
+constexpr auto kNewsEvery = 50ms;
+
+QToolButton* toolButton(QAction* action) {
+    auto* button = new QToolButton;
+    button->setDefaultAction(action);
+    button->setAccessibleName(action->text());
+    return button;
+}
+
+} // namespace
+
+MeasurePanel::MeasurePanel(Document& document, Selection& selection, QWidget* parent)
+    : Panel(document, selection, parent) {
+    setObjectName("measure");
+    makeActions();
+    m_results = new ResultsView;
+    m_bisect = new BisectView;
+    m_results->tabs().addTab(m_bisect, tr("Guilty site"));
+    m_splitter = new QSplitter(Qt::Horizontal);
+    m_splitter->addWidget(makeLeft());
+    m_splitter->addWidget(m_results);
+    m_splitter->setStretchFactor(1, 1);
+    m_splitter->setSizes({280, 760});
+    m_splitter->setChildrenCollapsible(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(m_splitter);
+    connectAll();
+    notice({});
+    showControls();
+}
+
+void MeasurePanel::makeActions() {
+    const auto make = [this](const char* name, const QString& text, void (MeasurePanel::*slot)()) {
+        auto* action = new QAction(text, this);
+        action->setObjectName(name);
+        connect(action, &QAction::triggered, this, slot);
+        return action;
+    };
+    m_startAction = make("startMeasuring", tr("&Measure Speed"), &MeasurePanel::start);
+    m_stopAction = make("stopMeasuring", tr("S&top Measuring"), &MeasurePanel::stop);
+    m_openAction = make("openMeasurement", tr("Open Measurement…"), &MeasurePanel::openByDialog);
+    m_openAction->setToolTip(tr("Opens what “workbench bench --json” or another window wrote."));
+    m_saveAction = make("saveMeasurement", tr("Save Measurement…"), &MeasurePanel::saveByDialog);
+}
+
+QWidget* MeasurePanel::makeLeft() {
+    auto* left = new QWidget;
+    auto* layout = new QVBoxLayout(left);
+    layout->setContentsMargins(0, 0, 6, 0);
+    m_form = new MeasureForm;
+    layout->addWidget(m_form);
+    auto* buttons = new QHBoxLayout;
+    m_start = new QPushButton(tr("&Start"));
+    m_start->setObjectName("start");
+    m_stop = new QPushButton(tr("St&op"));
+    m_stop->setObjectName("stop");
+    buttons->addWidget(m_start, 1);
+    buttons->addWidget(m_stop, 1);
+    layout->addLayout(buttons);
+    m_progress = new QProgressBar;
+    m_progress->setObjectName("measureProgress");
+    m_progress->setAccessibleName(tr("Progress of the measurement"));
+    layout->addWidget(m_progress);
+    m_notice = new QLabel;
+    m_notice->setObjectName("measureNotice");
+    m_notice->setWordWrap(true);
+    m_notice->setFrameShape(QFrame::StyledPanel);
+    m_notice->setMargin(6);
+    m_notice->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    layout->addWidget(m_notice);
+    layout->addStretch(1);
+    auto* files = new QHBoxLayout;
+    files->addWidget(toolButton(m_openAction));
+    files->addWidget(toolButton(m_saveAction));
+    files->addStretch(1);
+    layout->addLayout(files);
+    auto* scroll = new QScrollArea;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setWidget(left);
+    scroll->setMinimumWidth(left->minimumSizeHint().width() + 16);
+    return scroll;
+}
+
+void MeasurePanel::connectAll() {
+    connect(m_start, &QPushButton::clicked, this, &MeasurePanel::start);
+    connect(m_stop, &QPushButton::clicked, this, &MeasurePanel::stop);
+    connect(m_form, &MeasureForm::askRequested, this, &MeasurePanel::askWorker);
+    connect(m_bisect, &BisectView::startRequested, this, &MeasurePanel::bisect);
+    connect(m_bisect, &BisectView::siteActivated, this, &MeasurePanel::selectSite);
+    connect(&document(), &Document::jobChanged, this, &MeasurePanel::showControls);
+    connect(&document(), &Document::progressed, this, [this](const QString& stage, const QString& detail) {
+        if (running() && m_progress->maximum() == 0)
+            m_progress->setToolTip(stage + " " + detail);
+    });
+    connect(&document(), &Document::decisionsChanged, this, [this] {
+        if (m_isOurs && !running())
+            notice(m_measured == document().session().decisions()
+                       ? QString()
+                       : tr("The decisions have changed since this was measured."));
+    });
+    m_timer.setInterval(kNewsEvery);
+    connect(&m_timer, &QTimer::timeout, this, &MeasurePanel::showNews);
+}
+
+void MeasurePanel::begin(JobHandle job, const QString& status) {
+    if (!job.valid()) {
+        notice(tr("“%1” is running: wait for its end, or cancel it.").arg(document().jobTitle()));
+        return;
+    }
+    m_job = job;
+    notice({});
+    m_progress->setRange(0, 0);
+    m_progress->setFormat(status);
+    m_timer.start();
+    showControls();
+}
+
+/// The last news may have come after the timer's last tick.
+void MeasurePanel::end() {
+    showNews();
+    m_timer.stop();
+    m_job = {};
+    showControls();
+}
+
+void MeasurePanel::start() {
+    const MeasureChoice choice = m_form->choice();
+    if (const QString fault = m_form->fault(); !fault.isEmpty())
+        return notice(fault);
+    if (running() || document().busy())
+        return;
+    document().setWorker(choice.worker);
+    m_feed = std::make_shared<LiveFeed>();
+    m_results->begin(choice.request.load);
+    m_measured = document().session().decisions();
+    m_isOurs = true;
+    begin(document().run<BenchReport>(
+              this, tr("Measure speed"),
+              [feed = m_feed, request = choice.request](Session& session, Runtime& runtime, const Job& job) {
+                  return measure(session, runtime, request, feed->observer(), job);
+              },
+              [this](Result<BenchReport> result) { finishMeasure(result); }),
+          tr("Loading"));
+    if (running() && !anythingApplied())
+        notice(tr("Nothing is applied: both programs are the same. Decide on rewrites to compare them."));
+}
+
+bool MeasurePanel::anythingApplied() const {
+    const auto& outcomes = document().rewritten()->outcomes;
+    return std::any_of(outcomes.begin(), outcomes.end(), [](const SiteOutcome& outcome) {
+        return outcome.state == SiteOutcome::State::applied;
+    });
+}
+
+void MeasurePanel::stop() {
+    if (!running())
+        return;
+    m_job.cancel();
+    m_stop->setEnabled(false);
+    m_stopAction->setEnabled(false);
+    m_progress->setRange(0, 0);
+}
+
+void MeasurePanel::finishMeasure(const Result<BenchReport>& result) {
+    end();
+    if (!result)
+        return fail(result.error());
+    m_results->setReport(*result);
+    m_form->rememberWorker();
+    m_form->showWorker(result->machine);
+    publishGains(*result);
+    showControls();
+}
+
+void MeasurePanel::bisect(By by) {
+    if (running() || document().busy())
+        return;
+    const MeasureChoice choice = m_form->choice();
+    document().setWorker(choice.worker);
+    m_feed = std::make_shared<LiveFeed>();
+    SessionBisectRequest request;
+    request.by = by;
+    request.load = choice.request.load;
+    request.device = choice.request.device;
+    request.onStep = [feed = m_feed](const BisectStep& step) { feed->step(step); };
+    begin(document().run<SessionBisect>(
+              this, tr("Find the guilty site"),
+              [feed = m_feed, request](Session& session, Runtime& runtime,
+                                       const Job& job) -> Result<SessionBisect> {
+                  auto sites = appliedSites(session);
+                  if (!sites)
+                      return sites.error();
+                  feed->sites(std::move(sites).value());
+                  return bisectSession(session, runtime, request, job);
+              },
+              [this, by](Result<SessionBisect> result) { finishBisect(result, by); }),
+          tr("Searching"));
+}
+
+void MeasurePanel::finishBisect(const Result<SessionBisect>& result, By by) {
+    end();
+    if (result)
+        return m_bisect->finish(*result, by);
+    m_bisect->stop(result.error().code == ErrorCode::cancelled
+                       ? tr("Stopped.")
+                       : QString::fromStdString(result.error().message));
+    if (result.error().code != ErrorCode::cancelled)
+        fail(result.error());
+}
+
+void MeasurePanel::askWorker() {
+    if (running() || document().busy())
+        return;
+    document().setWorker(m_form->choice().worker);
+    m_feed = std::make_shared<LiveFeed>();
+    begin(document().run<nlohmann::json>(
+              this, tr("Ask the worker"),
+              [](Session&, Runtime& runtime, const Job& job) { return runtime.hello(job); },
+              [this](Result<nlohmann::json> hello) {
+                  end();
+                  if (!hello)
+                      return fail(hello.error());
+                  m_form->rememberWorker();
+                  m_form->showWorker(*hello);
+              }),
+          tr("Starting the worker"));
+}
+
+void MeasurePanel::showNews() {
+    LiveFeed::News news = m_feed->take();
+    if (news.sites)
+        m_bisect->begin(std::move(*news.sites));
+    m_bisect->addSteps(news.steps);
+    if (news.report) {
+        m_results->setReport(*news.report);
+        showProgress(*news.report);
+    }
+    m_results->addPaces(news.paces);
+}
+
+void MeasurePanel::showProgress(const BenchReport& report) {
+    std::size_t done = report.before.rounds.size() + report.after.rounds.size();
+    for (const PatternEffect& effect : report.patterns)
+        done += effect.without.rounds.size();
+    const std::size_t programs = 2 + report.patterns.size();
+    m_progress->setRange(0, static_cast<int>(programs) * static_cast<int>(report.load.rounds));
+    m_progress->setValue(static_cast<int>(done));
+    m_progress->setFormat(
+        tr("Round %1 of %2")
+            .arg(std::min<qint64>(static_cast<qint64>(done / programs) + 1, report.load.rounds))
+            .arg(report.load.rounds));
+}
+
+void MeasurePanel::showControls() {
+    const bool isRunning = running();
+    const bool free = !isRunning && !document().busy();
+    m_form->setEntriesEnabled(!isRunning);
+    m_start->setEnabled(free);
+    m_start->setToolTip(free || isRunning ? QString() : tr("“%1” is running.").arg(document().jobTitle()));
+    m_startAction->setEnabled(free);
+    m_stop->setEnabled(isRunning);
+    m_stopAction->setEnabled(isRunning);
+    m_bisect->setStartEnabled(free);
+    m_progress->setVisible(isRunning);
+    m_openAction->setEnabled(!isRunning);
+    m_saveAction->setEnabled(!isRunning && m_results->report() && !m_results->report()->after.rounds.empty());
+}
+
+void MeasurePanel::notice(const QString& words) {
+    m_notice->setText(words);
+    m_notice->setVisible(!words.isEmpty());
+}
+
+void MeasurePanel::fail(const Error& error) {
+    if (error.code != ErrorCode::cancelled)
+        return notice(QString::fromStdString(error.message));
+    const auto& report = m_results->report();
+    const auto rounds = report ? report->after.rounds.size() : 0;
+    notice(rounds == 0 ? tr("Stopped.") : tr("Stopped after %n rounds.", nullptr, static_cast<int>(rounds)));
+}
+
+void MeasurePanel::publishGains(const BenchReport& report) {
+    std::map<std::string, MeasuredGain> gains;
+    const auto& outcomes = document().rewritten()->outcomes;
+    for (const PatternEffect& effect : report.patterns) {
+        const Comparison comparison = effectOf(effect, report, Quantity::decode);
+        // A site's share: sites of a pattern do the same work in each layer.
+        const auto share = [&](double ratio) {
+            return 100 * (ratio - 1) / static_cast<double>(effect.sites);
+        };
+        for (std::size_t i = 0; i < outcomes.size(); ++i)
+            if (const Site& site = document().analysis().sites[i];
+                site.pattern == effect.pattern && outcomes[i].state == SiteOutcome::State::applied)
+                gains[site.id] = {share(comparison.ratio), share(comparison.interval.low),
+                                  share(comparison.interval.high)};
+    }
+    if (!gains.empty())
+        document().setMeasured(std::move(gains));
+}
+
+void MeasurePanel::selectSite(const QString& id) {
+    const auto& sites = document().analysis().sites;
+    for (std::size_t i = 0; i < sites.size(); ++i)
+        if (sites[i].id == id.toStdString()) {
+            selection().selectSite(i, sites[i].module);
+            selection().reveal();
+            return;
+        }
+}
+
+void MeasurePanel::openByDialog() {
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open Measurement"), {},
+                                                      tr("Measurements (*.json);;All files (*)"));
+    if (!file.isEmpty())
+        openReport(file);
+}
+
+void MeasurePanel::openReport(const QString& file) {
+    document().look<BenchReport>(
+        this, [path = file.toStdString()](Session&, const Job&) { return readBench(path); },
+        [this, file](Result<BenchReport> report) {
+            if (!report)
+                return fail(report.error());
+            m_isOurs = false;
+            notice({});
+            m_results->setOpened(*report, file);
+            showControls();
+        });
+}
+
+void MeasurePanel::saveByDialog() {
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save Measurement"), "bench.json",
+                                                      tr("Measurements (*.json);;All files (*)"));
+    if (!file.isEmpty())
+        saveReport(file);
+}
+
+void MeasurePanel::saveReport(const QString& file) {
+    if (!m_results->report())
+        return;
+    document().look<Ok>(
+        this,
+        [path = file.toStdString(), report = *m_results->report()](Session&, const Job&) {
+            return writeBench(report, path);
+        },
+        [this](Result<Ok> written) {
+            if (!written)
+                fail(written.error());
+        });
+}
+
+void MeasurePanel::saveState(QSettings& settings) const {
+    m_form->saveState(settings);
+    m_results->saveState(settings);
+    settings.setValue("panes", m_splitter->saveState());
+}
+
+void MeasurePanel::restoreState(const QSettings& settings) {
+    m_form->restoreState(settings);
+    m_results->restoreState(settings);
+    m_splitter->restoreState(settings.value("panes").toByteArray());
+}
+
+QList<QAction*> MeasurePanel::actionsFor(Menu menu) {
+    if (menu != Menu::model)
+        return {};
+    return {m_startAction, m_stopAction, m_openAction, m_saveAction};
+}
+
+void MeasurePanel::themeChanged() {
+    m_results->themeChanged();
+}
+
+} // namespace workbench::gui

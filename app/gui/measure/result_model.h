@@ -1,0 +1,33 @@
+#pragma once
+
+#include "app/session/bench_report.h"
+
+#include <QtCore/QAbstractTableModel>
+
+#include <optional>
+
+namespace workbench::gui {
+
+/// Speeds and latencies of a measurement: a row each, before, after and what changed.
+class ResultModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { before, after, change, columns };
+    static constexpr int kSpeedRows = 3; ///< prefill, decode, output; latencies follow
+
+    explicit ResultModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+    void setReport(const BenchReport& report);
+    void clear();
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    QString text(int row, int column) const;
+
+    std::optional<BenchReport> m_report;
+};
+
+} // namespace workbench::gui

@@ -1,0 +1,206 @@
+#include "app/gui/measure/speed_curves.h"
+
+#include "app/gui/measure/chart_style.h"
+#include "app/session/bench_statistics.h"
+
+#include <QtCore/QLocale>
+#include <QtGui/QPainter>
+
+#include <algorithm>
+#include <cmath>
+
+namespace workbench::gui {
+namespace {
+
+constexpr double kGap = 8;
+
+/// Where the curves are drawn, and how values become points there.
+struct Plot {
+    QRectF area;
+    AxisScale scale;
+    qint64 rounds = 1;
+    double x(double round) const {
+        return area.left() + area.width() * round / static_cast<double>(std::max<qint64>(1, rounds));
+    }
+    double y(double speed) const {
+        return area.bottom() - area.height() * std::clamp(speed / scale.end, 0.0, 1.0);
+    }
+};
+
+double largest(const SpeedSeries& series) {
+    double most = 0;
+    for (const double speed : series.rounds)
+        most = std::max(most, speed);
+    // A single quick token must not flatten all else.
+    for (const QPointF& point : series.live)
+        most = std::max(most, series.rounds.empty() ? point.y() : std::min(point.y(), 1.2 * most));
+    return most;
+}
+
+QString number(double value) {
+    return QLocale().toString(value, 'f', value < 10 ? 2 : value < 1000 ? 1 : 0);
+}
+
+void drawAxes(QPainter& painter, const Plot& plot, const ChartColours& colours) {
+    const QFontMetricsF metrics(painter.font());
+    for (const double mark : plot.scale.marks()) {
+        const double y = plot.y(mark);
+        painter.setPen(colours.grid);
+        painter.drawLine(QPointF(plot.area.left(), y), QPointF(plot.area.right(), y));
+        painter.setPen(colours.mutedText);
+        painter.drawText(QRectF(0, y - metrics.height() / 2, plot.area.left() - kGap, metrics.height()),
+                         Qt::AlignRight | Qt::AlignVCenter, QLocale().toString(mark, 'g', 4));
+    }
+    const double wide = metrics.horizontalAdvance(QString::number(plot.rounds)) + 3 * kGap;
+    const auto fits = std::max<qint64>(1, static_cast<qint64>(plot.area.width() / wide));
+    const qint64 every = (plot.rounds + fits - 1) / fits;
+    for (qint64 round = 0; round < plot.rounds; round += every) {
+        const double middle = plot.x(static_cast<double>(round) + 0.5);
+        painter.drawText(QRectF(middle - wide, plot.area.bottom() + 2, 2 * wide, metrics.height()),
+                         Qt::AlignCenter, QLocale().toString(round + 1));
+    }
+}
+
+void drawBand(QPainter& painter, const Plot& plot, const Spread& spread, QColor colour) {
+    colour.setAlpha(28);
+    painter.fillRect(
+        QRectF(QPointF(plot.area.left(), plot.y(spread.max)), QPointF(plot.area.right(), plot.y(spread.min))),
+        colour);
+}
+
+void drawLive(QPainter& painter, const Plot& plot, const SpeedSeries& series, QColor colour) {
+    colour.setAlpha(130);
+    painter.setPen(QPen(colour, 1));
+    for (std::size_t i = 1; i < series.live.size(); ++i) {
+        const QPointF from = series.live[i - 1];
+        const QPointF to = series.live[i];
+        if (std::floor(from.x()) == std::floor(to.x()) && to.x() > from.x())
+            painter.drawLine(QPointF(plot.x(from.x()), plot.y(from.y())),
+                             QPointF(plot.x(to.x()), plot.y(to.y())));
+    }
+}
+
+void drawSteps(QPainter& painter, const Plot& plot, const SpeedSeries& series, const QColor& colour) {
+    QColor faint = colour;
+    faint.setAlpha(110);
+    for (std::size_t i = 0; i < series.rounds.size(); ++i) {
+        const auto round = static_cast<double>(i);
+        const double y = plot.y(series.rounds[i]);
+        painter.setPen(QPen(colour, 2.5, Qt::SolidLine, Qt::FlatCap));
+        painter.drawLine(QPointF(plot.x(round + 0.04), y), QPointF(plot.x(round + 0.96), y));
+        if (i == 0)
+            continue;
+        painter.setPen(QPen(faint, 1));
+        painter.drawLine(QPointF(plot.x(round - 0.04), plot.y(series.rounds[i - 1])),
+                         QPointF(plot.x(round + 0.04), y));
+    }
+}
+
+/// The medians beside the plot, moved apart where they would overlap.
+void drawMedians(QPainter& painter, const Plot& plot, const Spread& before, const Spread& after,
+                 const ChartColours& colours) {
+    const double height = QFontMetricsF(painter.font()).height();
+    double beforeY = plot.y(before.median);
+    double afterY = plot.y(after.median);
+    if (const double missing = height - std::abs(beforeY - afterY); missing > 0) {
+        const double up = beforeY < afterY ? -missing / 2 : missing / 2;
+        beforeY += up;
+        afterY -= up;
+    }
+    const auto draw = [&](const Spread& spread, double y, const QColor& colour) {
+        painter.setPen(colour);
+        if (!std::isnan(spread.median))
+            painter.drawText(QRectF(plot.area.right() + kGap, y - height / 2, 200, height),
+                             Qt::AlignLeft | Qt::AlignVCenter, number(spread.median));
+    };
+    draw(before, beforeY, colours.before);
+    draw(after, afterY, colours.after);
+}
+
+void drawLegend(QPainter& painter, double left, const SpeedSeries& series, const QColor& colour,
+                double* next) {
+    const QFontMetricsF metrics(painter.font());
+    const double middle = metrics.height() / 2 + 2;
+    painter.setPen(QPen(colour, 2.5));
+    painter.drawLine(QPointF(left, middle), QPointF(left + 16, middle));
+    painter.setPen(colour);
+    painter.drawText(QPointF(left + 22, metrics.ascent() + 2), series.name);
+    *next = left + 22 + metrics.horizontalAdvance(series.name) + 2 * kGap;
+}
+
+QString summaryOf(const SpeedSeries& series) {
+    const Spread spread = spreadOf(series.rounds);
+    return series.rounds.empty()
+               ? series.name
+               : SpeedCurves::tr("%1: median %2, %3 to %4 tokens per second")
+                     .arg(series.name, number(spread.median), number(spread.min), number(spread.max));
+}
+
+} // namespace
+
+SpeedCurves::SpeedCurves(QWidget* parent) : QWidget(parent) {
+    setObjectName("speedCurves");
+    setAccessibleName(tr("Tokens per second by round"));
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+}
+
+void SpeedCurves::setSeries(SpeedSeries before, SpeedSeries after, qint64 rounds) {
+    m_before = std::move(before);
+    m_after = std::move(after);
+    m_rounds = std::max<qint64>(1, rounds);
+    const QString summary = summaryOf(m_before) + "\n" + summaryOf(m_after);
+    setAccessibleDescription(summary);
+    setToolTip(m_before.rounds.empty() ? QString() : summary);
+    update();
+}
+
+void SpeedCurves::setHint(const QString& hint) {
+    m_hint = hint;
+    update();
+}
+
+bool SpeedCurves::empty() const {
+    return m_before.rounds.empty() && m_after.rounds.empty() && m_before.live.empty() && m_after.live.empty();
+}
+
+void SpeedCurves::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const ChartColours colours = chartColours(palette());
+    painter.fillRect(rect(), palette().base());
+    if (empty()) {
+        painter.setPen(colours.mutedText);
+        painter.drawText(QRectF(rect()).adjusted(24, 12, -24, -12), Qt::AlignCenter | Qt::TextWordWrap,
+                         m_hint);
+        return;
+    }
+    const QFontMetricsF metrics(font());
+    const double top = metrics.height() + 2 * kGap;
+    const int marks = std::max(2, static_cast<int>((height() - top) / (2.5 * metrics.height())));
+    Plot plot{{}, scaleFor(1.05 * std::max(largest(m_before), largest(m_after)), marks), m_rounds};
+    const double left =
+        metrics.horizontalAdvance(QLocale().toString(plot.scale.end - plot.scale.step / 2, 'g', 4)) +
+        3 * kGap;
+    const double right = metrics.horizontalAdvance(number(plot.scale.end)) + 2 * kGap;
+    plot.area = QRectF(left, top, width() - left - right, height() - top - metrics.height() - kGap);
+    drawAxes(painter, plot, colours);
+    painter.setPen(colours.mutedText);
+    painter.drawText(QRectF(left, 2, plot.area.width(), metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
+                     tr("tokens per second, by round"));
+    double next = left;
+    drawLegend(painter, next, m_before, colours.before, &next);
+    drawLegend(painter, next, m_after, colours.after, &next);
+    const Spread before = spreadOf(m_before.rounds);
+    const Spread after = spreadOf(m_after.rounds);
+    if (!m_before.rounds.empty())
+        drawBand(painter, plot, before, colours.before);
+    if (!m_after.rounds.empty())
+        drawBand(painter, plot, after, colours.after);
+    drawLive(painter, plot, m_before, colours.before);
+    drawLive(painter, plot, m_after, colours.after);
+    drawSteps(painter, plot, m_before, colours.before);
+    drawSteps(painter, plot, m_after, colours.after);
+    drawMedians(painter, plot, before, after, colours);
+}
+
+} // namespace workbench::gui

@@ -22,9 +22,17 @@ Status runPatterns(const Options& options, Context& context);
 Status runVerify(const Options& options, Context& context);
 Status runGenerate(const Options& options, Context& context);
 Status runBench(const Options& options, Context& context);
+Status runBisect(const Options& options, Context& context);
 Status runRender(const Options& options, Context& context);
 Status runPlanDiff(const Options& options, Context& context);
 Status runSetup(const Options& options, Context& context);
+Status runWindow(const Options& options, Context& context); ///< does not come back when all goes well
+
+/// A window could be shown.
+bool hasDisplay();
+/// `workbench` and `workbench MODEL` open the window: somebody sits at a terminal of a desktop, and it is built. A script
+/// or a pipe gets the report, wherever it runs.
+bool opensWindow(const Locations& locations);
 
 /// Opens MODEL, then takes --plan and the decision options in order. Warnings of the trace go to the log.
 Result<std::unique_ptr<Session>> openSession(const Options& options, Context& context);

@@ -1,37 +1,15 @@
 #include "app/cli/commands.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/log.h"
+#include "app/cli/process.h"
 
-#include <unistd.h>
-
-#include <csignal>
-#include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <new>
 
 namespace {
 
 using namespace workbench;
-
-// Set before any handler is installed; handlers can reach nothing but globals.
-CancelToken* g_cancel = nullptr;
-
-/// The first signal asks for an orderly end: helpers are killed, nothing half-written stays. A second one
-/// does not wait.
-void onSignal(int) {
-    if (g_cancel->cancelled())
-        ::_exit(130);
-    g_cancel->cancel();
-}
-
-void handleSignals(CancelToken& cancel) {
-    g_cancel = &cancel;
-    struct sigaction action {};
-    action.sa_handler = onSignal;
-    sigemptyset(&action.sa_mask);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        sigaction(signal, &action, nullptr);
-}
 
 Status run(const cli::Options& options, cli::Context& context) {
     switch (options.verb) {
@@ -47,20 +25,24 @@ Status run(const cli::Options& options, cli::Context& context) {
         return cli::runGenerate(options, context);
     case cli::Verb::bench:
         return cli::runBench(options, context);
+    case cli::Verb::bisect:
+        return cli::runBisect(options, context);
     case cli::Verb::render:
         return cli::runRender(options, context);
     case cli::Verb::planDiff:
         return cli::runPlanDiff(options, context);
     case cli::Verb::setup:
         return cli::runSetup(options, context);
+    case cli::Verb::window:
+        return cli::runWindow(options, context);
     }
     __builtin_unreachable();
 }
 
 /// Exceptions are no part of our own code: what the libraries throw ends here.
-Status runGuarded(const cli::Options& options, cli::Context& context) {
+Status guarded(const std::function<Status()>& work) {
     try {
-        return run(options, context);
+        return work();
     } catch (const std::bad_alloc&) {
         return Error{ErrorCode::runtimeFailed, "there is not enough memory", {}};
     } catch (const std::exception& failure) {
@@ -68,32 +50,40 @@ Status runGuarded(const cli::Options& options, cli::Context& context) {
     }
 }
 
-int report(const Error& error) {
-    cli::logError(error.message);
-    return cli::exitCode(error.code);
+/// The exit code. The output is written in any case: what was found before a failure is worth reading.
+int finish(const Status& done) {
+    const bool written = static_cast<bool>(std::cout.flush());
+    if (cli::readerIsGone())
+        cli::endByBrokenPipe();
+    const Status outcome =
+        done && !written
+            ? Error{ErrorCode::badInput,
+                    "the standard output cannot be written: is the disk full, or the stream closed?",
+                    {}}
+            : done;
+    if (outcome)
+        return 0;
+    cli::logError(outcome.error().message);
+    return cli::exitCode(outcome.error().code);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    const cli::Parsed parsed = cli::parse(argc, argv);
+    cli::openStandardStreams();
+    const cli::Parsed parsed = cli::parse(argc, argv, cli::opensWindow(Locations::find()));
     cli::startLog(parsed.options.quiet     ? cli::LogLevel::quiet
                   : parsed.options.verbose ? cli::LogLevel::verbose
                                            : cli::LogLevel::normal);
-    std::cout << parsed.out << std::flush;
+    static CancelToken cancel; // a handler may run until the very end
+    cli::handleSignals(cancel);
+    std::cout << parsed.out;
     if (!parsed.err.empty())
         cli::logError(parsed.err);
     if (!parsed.run)
-        return parsed.exitCode;
-
-    static CancelToken cancel; // a handler may run until the very end
-    handleSignals(cancel);
-    cli::Context context{std::cout, {&cancel, cli::logProgress}, Locations::find()};
-    if (auto done = runGuarded(parsed.options, context); !done) {
-        std::cout << std::flush;
-        return report(done.error());
-    }
-    if (!std::cout.flush())
-        return report({ErrorCode::badInput, "the standard output cannot be written: is the disk full?", {}});
-    return 0;
+        return parsed.exitCode != 0 ? parsed.exitCode : finish(Ok{});
+    return finish(guarded([&] {
+        cli::Context context{std::cout, {&cancel, cli::logProgress}, Locations::find()};
+        return run(parsed.options, context);
+    }));
 }

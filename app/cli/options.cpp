@@ -5,12 +5,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <sstream>
 
 namespace workbench::cli {
 namespace {
+
+constexpr std::int64_t kLongestTimeLimit = 365 * 24 * 3600; // seconds; more would not fit into a clock
 
 const std::map<std::string, TraceDtype> kDtypes = {{"auto", TraceDtype::automatic},
                                                    {"f32", TraceDtype::f32},
@@ -27,12 +30,32 @@ CLI::Option* addRepeatable(CLI::App& app, const std::string& name, std::vector<s
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+/// A whole number of at least `least`. The parser's own conversion takes what does not fit for the largest
+/// number.
+CLI::Validator wholeNumber(std::int64_t least) {
+    return CLI::Validator(
+        [least](std::string& text) {
+            std::int64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool isNumber = error == std::errc() && end == text.data() + text.size();
+            return isNumber && value >= least ? std::string()
+                                              : "'" + text + "' is no whole number of at least " +
+                                                    std::to_string(least) + " (and at most 63 bits)";
+        },
+        "");
+}
+
+/// A switch: it is there or not. `--apply-all=false` is refused rather than read as either.
+CLI::Option* addSwitch(CLI::App& app, const std::string& name, bool& value, const std::string& help) {
+    return app.add_flag(name, value, help)->disable_flag_override();
+}
+
 /// Builds the parser. Repeated options land here first, since their order across options is only known after
 /// the parse.
 class Parser {
 public:
     Parser();
-    Parsed parse(int argc, const char* const* argv);
+    Parsed parse(int argc, const char* const* argv, bool opensWindow);
 
 private:
     void addCommon(CLI::App& app);
@@ -46,11 +69,17 @@ private:
     void addVerify();
     void addGenerate();
     void addBench();
+    void addBisect();
+    void addLoad(CLI::App& app);
     void addRender();
     void addPlanDiff();
     void addSetup();
+    void addWindow();
     CLI::App& addCommand(Verb verb, const std::string& name, const std::string& help);
-    Status complete();
+    Status complete(bool opensWindow);
+    Status chooseWindow(bool opensWindow);
+    Status checkBeforeCommand(const CLI::App& command) const;
+    Status checkOutputs() const;
     void readRules(const CLI::App& app);
 
     CLI::App m_app{
@@ -68,7 +97,10 @@ private:
 };
 
 constexpr const char* kFooter =
-    R"(MODEL is a Hugging Face model directory, a directory with only config.json, a .pt2 archive, or
+    R"(On a desktop, `workbench` and `workbench MODEL` at a terminal open the window; with an option that decides, checks or
+writes something, in a pipe, or without a display, the result is printed.
+
+MODEL is a Hugging Face model directory, a directory with only config.json, a .pt2 archive, or
 org/name[@revision] (local Hugging Face cache, else downloaded).
 
 Exit codes:
@@ -91,9 +123,11 @@ Parser::Parser() {
     addVerify();
     addGenerate();
     addBench();
+    addBisect();
     addRender();
     addPlanDiff();
     addSetup();
+    addWindow();
 }
 
 CLI::App& Parser::addCommand(Verb verb, const std::string& name, const std::string& help) {
@@ -104,8 +138,8 @@ CLI::App& Parser::addCommand(Verb verb, const std::string& name, const std::stri
 }
 
 void Parser::addCommon(CLI::App& app) {
-    CLI::Option* quiet = app.add_flag("-q,--quiet", m_options.quiet, "No progress on stderr");
-    app.add_flag("-v,--verbose", m_options.verbose, "More on stderr")->excludes(quiet);
+    CLI::Option* quiet = addSwitch(app, "-q,--quiet", m_options.quiet, "No progress on stderr");
+    addSwitch(app, "-v,--verbose", m_options.verbose, "More on stderr")->excludes(quiet);
 }
 
 void Parser::addModel(CLI::App& app, bool required) {
@@ -113,15 +147,15 @@ void Parser::addModel(CLI::App& app, bool required) {
         ->required(required);
     app.add_option("--dtype", m_dtype, "Compute in f32, bf16 or the checkpoint's own type (auto)")
         ->check(CLI::IsMember(std::vector<std::string>{"auto", "f32", "bf16", "float32", "bfloat16"}));
-    app.add_flag("--trust-remote-code", m_options.trace.trustRemoteCode,
-                 "Run the Python code that the model brings");
+    addSwitch(app, "--trust-remote-code", m_options.trace.trustRemoteCode,
+              "Run the Python code that the model brings");
     app.add_option("--time-limit", m_timeLimit, "Seconds after which tracing is given up (0: never)")
-        ->check(CLI::NonNegativeNumber);
+        ->check(wholeNumber(0));
 }
 
 void Parser::addDecisions(CLI::App& app) {
     app.add_option("--plan", m_options.plan, "Start from the decisions of a saved plan");
-    app.add_flag("--apply-all", m_applyAll, "Apply every site");
+    addSwitch(app, "--apply-all", m_applyAll, "Apply every site");
     addRepeatable(app, "--apply", m_apply, "Apply a pattern or site (glob); later options win");
     addRepeatable(app, "--reject", m_reject, "Reject a pattern or site (glob); later options win");
 }
@@ -139,7 +173,7 @@ void Parser::addExports(CLI::App& app) {
                    "Write the rewritten program as a torch.export archive");
     addRepeatable(app, "--require", m_requirements,
                   "Fail unless PATTERN=N or PATTERN>=N sites are fused (found, when nothing is decided)");
-    app.add_flag("--dry-run", m_options.dryRun, "Write nothing");
+    addSwitch(app, "--dry-run", m_options.dryRun, "Write nothing");
 }
 
 void Parser::addPlanCommand() {
@@ -148,6 +182,8 @@ void Parser::addPlanCommand() {
     addModel(m_app, false);
     addDecisions(m_app);
     addExports(m_app);
+    m_app.add_option("--screenshots", m_options.screenshots,
+                     "Write pictures of the window with each panel into a folder, without a display");
 }
 
 void Parser::addInspect() {
@@ -155,7 +191,7 @@ void Parser::addInspect() {
                                "Module tree, coverage, every site with its verdict, near misses");
     addModel(app, true);
     addDecisions(app);
-    app.add_flag("--json", m_options.json, "One JSON object on stdout");
+    addSwitch(app, "--json", m_options.json, "One JSON object on stdout");
 }
 
 void Parser::addPatterns() {
@@ -173,7 +209,7 @@ void Parser::addVerify() {
     app.add_option("--dump-logits", m_options.dumpLogits,
                    "Write logits `original` and `rewritten` as safetensors");
     app.add_option("--export", m_options.exportPlan, "Write the plan with its proofs (JSON)");
-    app.add_flag("--json", m_options.json, "One JSON object on stdout");
+    addSwitch(app, "--json", m_options.json, "One JSON object on stdout");
 }
 
 void Parser::addGenerate() {
@@ -182,28 +218,48 @@ void Parser::addGenerate() {
     addDecisions(app);
     addWorker(app);
     app.add_option("--prompt", m_options.prompt, "The text to continue")->required();
-    app.add_flag("--chat", m_options.chat, "Put the prompt into the model's chat template");
+    addSwitch(app, "--chat", m_options.chat, "Put the prompt into the model's chat template");
     app.add_option("--max-tokens", m_options.maxTokens, "At most this many new tokens")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(wholeNumber(1));
+}
+
+void Parser::addLoad(CLI::App& app) {
+    app.add_option("--prompt-tokens", m_options.promptTokens, "Length of the prompt")
+        ->capture_default_str()
+        ->check(wholeNumber(1));
+    app.add_option("--new-tokens", m_options.newTokens, "Tokens to decode")
+        ->capture_default_str()
+        ->check(wholeNumber(1));
+    app.add_option("--rounds", m_options.rounds, "Rounds of each program")
+        ->capture_default_str()
+        ->check(wholeNumber(1));
 }
 
 void Parser::addBench() {
     CLI::App& app =
-        addCommand(Verb::bench, "bench", "Tokens per second, original and rewritten, interleaved");
+        addCommand(Verb::bench, "bench", "Tokens per second without and with the plan, interleaved");
     addModel(app, true);
     addDecisions(app);
     addWorker(app);
-    app.add_option("--prompt-tokens", m_options.promptTokens, "Length of the prompt")
+    addLoad(app);
+    app.add_option("--prompts", m_options.prompts, "File with a prompt a line, instead of made-up tokens")
+        ->excludes("--prompt-tokens");
+    addSwitch(app, "--leave-one-out", m_options.leaveOneOut, "Also measure without each of the patterns");
+    addSwitch(app, "--json", m_options.json, "One JSON object on stdout");
+}
+
+void Parser::addBisect() {
+    CLI::App& app = addCommand(Verb::bisect, "bisect",
+                               "Name the applied site, or the pair, that makes numbers or speed go wrong");
+    addModel(app, true);
+    addDecisions(app);
+    addWorker(app);
+    app.add_option("--by", m_options.bisectBy, "What goes wrong: numbers or speed")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
-    app.add_option("--new-tokens", m_options.newTokens, "Tokens to decode")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber);
-    app.add_option("--rounds", m_options.rounds, "Rounds of each program")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber);
-    app.add_flag("--json", m_options.json, "One JSON object on stdout");
+        ->check(CLI::IsMember(std::vector<std::string>{"numbers", "speed"}));
+    addLoad(app);
+    addSwitch(app, "--json", m_options.json, "One JSON object on stdout");
 }
 
 void Parser::addRender() {
@@ -240,6 +296,31 @@ void Parser::addSetup() {
     addCommand(Verb::setup, "setup", "Create and check the Python and LibTorch environment");
 }
 
+void Parser::addWindow() {
+    CLI::App& app = addCommand(Verb::window, "window", "Open the window, with MODEL or as it was left");
+    addModel(app, false);
+    app.add_option("--plan", m_options.plan, "Start from the decisions of a saved plan");
+    addWorker(app);
+    app.add_option("--screenshots", m_options.screenshots,
+                   "Write pictures of each panel into a folder instead, without a display");
+}
+
+/// With something to decide, check or write, or to be quiet about, no window is wanted.
+Status Parser::chooseWindow(bool opensWindow) {
+    const CLI::Option* work = nullptr;
+    for (const CLI::Option* option : m_app.parse_order())
+        if (!option->check_name("MODEL") && !option->check_name("--dtype") && !option->check_name("--screenshots") &&
+            !option->check_name("--trust-remote-code") && !option->check_name("--time-limit"))
+            work = option;
+    if (!m_options.screenshots.empty() && work)
+        return Error{ErrorCode::usage,
+                     "--screenshots and " + work->get_name() + " do not go together: pictures are taken of MODEL as it is",
+                     {}};
+    if (!m_options.screenshots.empty() || (opensWindow && !work))
+        m_options.verb = Verb::window;
+    return Ok{};
+}
+
 /// Each occurrence of an option stands in the parse order, which is what "later wins" needs.
 void Parser::readRules(const CLI::App& app) {
     std::size_t applied = 0;
@@ -254,16 +335,70 @@ void Parser::readRules(const CLI::App& app) {
     }
 }
 
-Status Parser::complete() {
+/// An option before the command would belong to the plan command, which is not the one that runs: it must not
+/// be lost in silence.
+Status Parser::checkBeforeCommand(const CLI::App& command) const {
+    for (const CLI::Option* option : m_app.parse_order())
+        if (&command != &m_app && !option->check_name("--quiet") && !option->check_name("--verbose"))
+            return Error{ErrorCode::usage,
+                         option->get_name() + " stands before `" + command.get_name() +
+                             "`: put it behind the command, see `workbench " + command.get_name() +
+                             " --help`",
+                         {}};
+    return Ok{};
+}
+
+/// `--export "$FILE"` without a FILE would write nothing, in silence.
+Status checkValues(const CLI::App& command) {
+    for (const CLI::Option* option : command.parse_order())
+        for (const std::string& value : option->results())
+            if (value.empty() && !option->check_name("--prompt"))
+                return Error{ErrorCode::usage,
+                             option->get_name() + " has an empty value: give one, or leave it out",
+                             {}};
+    return Ok{};
+}
+
+/// Two outputs under one name: the later would replace the earlier.
+Status Parser::checkOutputs() const {
+    const std::pair<const char*, const std::filesystem::path*> outputs[] = {
+        {"--export", &m_options.exportPlan},
+        {"--export-source", &m_options.exportSource},
+        {"--export-pt2", &m_options.exportPt2},
+        {"--dump-logits", &m_options.dumpLogits}};
+    std::map<std::filesystem::path, const char*> taken;
+    for (const auto& [name, path] : outputs) {
+        if (path->empty())
+            continue;
+        const auto [other, isNew] = taken.emplace(path->lexically_normal(), name);
+        if (!isNew)
+            return Error{ErrorCode::usage,
+                         std::string(other->second) + " and " + name + " both write " + path->string() +
+                             ": give each a file of its own",
+                         path->string()};
+    }
+    return Ok{};
+}
+
+Status Parser::complete(bool opensWindow) {
     const auto commands = m_app.get_subcommands();
     const CLI::App& app = commands.empty() ? m_app : *commands.front();
+    if (auto placed = checkBeforeCommand(app); !placed)
+        return placed;
+    if (auto given = checkValues(app); !given)
+        return given;
+    if (auto apart = checkOutputs(); !apart)
+        return apart;
     m_options.verb = m_verbs.at(&app);
+    if (m_options.verb == Verb::plan)
+        if (auto chosen = chooseWindow(opensWindow); !chosen)
+            return chosen;
     if (m_options.verb == Verb::plan && m_options.model.empty())
         return Error{ErrorCode::usage, "MODEL is missing, see `workbench --help`", {}};
     m_options.trace.dtype = kDtypes.at(m_dtype);
     m_options.dark = m_theme == "dark";
     m_options.overlayWeights = m_overlay == "weights";
-    m_options.trace.timeLimit = std::chrono::seconds(m_timeLimit);
+    m_options.trace.timeLimit = std::chrono::seconds(std::min(m_timeLimit, kLongestTimeLimit));
     readRules(app);
     for (const std::string& text : m_requirements) {
         auto requirement = parseRequirement(text);
@@ -274,7 +409,7 @@ Status Parser::complete() {
     return Ok{};
 }
 
-Parsed Parser::parse(int argc, const char* const* argv) {
+Parsed Parser::parse(int argc, const char* const* argv, bool opensWindow) {
     Parsed parsed;
     try {
         m_app.parse(argc, argv);
@@ -289,7 +424,7 @@ Parsed Parser::parse(int argc, const char* const* argv) {
         parsed.exitCode = exitCode(ErrorCode::usage);
         return parsed;
     }
-    if (auto completed = complete(); !completed) {
+    if (auto completed = complete(opensWindow); !completed) {
         parsed.err = completed.error().message;
         parsed.exitCode = exitCode(completed.error().code);
         return parsed;
@@ -321,8 +456,8 @@ Result<Requirement> parseRequirement(const std::string& text) {
     return requirement;
 }
 
-Parsed parse(int argc, const char* const* argv) {
-    return Parser().parse(argc, argv);
+Parsed parse(int argc, const char* const* argv, bool opensWindow) {
+    return Parser().parse(argc, argv, opensWindow);
 }
 
 } // namespace workbench::cli

@@ -17,7 +17,7 @@ struct Requirement {
     std::int64_t count = 0;
 };
 
-enum class Verb { plan, inspect, patterns, verify, generate, bench, render, planDiff, setup };
+enum class Verb { plan, inspect, patterns, verify, generate, bench, bisect, render, planDiff, setup, window };
 
 /// The whole command line as values; empty paths and texts were not given.
 struct Options {
@@ -47,13 +47,17 @@ struct Options {
     std::int64_t maxTokens = 128;
     std::int64_t promptTokens = 64; ///< bench
     std::int64_t newTokens = 32;
-    std::int64_t rounds = 3;
+    std::int64_t rounds = 5;
+    std::filesystem::path prompts;
+    bool leaveOneOut = false;
+    std::string bisectBy = "numbers"; ///< bisect: "numbers", "speed"
     std::string scope; ///< render: module path; empty: the model
     std::vector<std::string> expand;
     bool drawRewritten = false;
     bool overlayWeights = false;
     bool dark = false;
     std::filesystem::path picture;
+    std::filesystem::path screenshots; ///< window: take pictures into this folder instead
     std::filesystem::path diffA;
     std::filesystem::path diffB;
 };
@@ -67,7 +71,8 @@ struct Parsed {
     int exitCode = 0;
 };
 
-Parsed parse(int argc, const char* const* argv);
+/// `opensWindow`: without a command and without anything to decide, check or write, the window is asked for.
+Parsed parse(int argc, const char* const* argv, bool opensWindow = false);
 
 /// "qkv=28" or "qkv>=28"; a usage error for all else and for unknown patterns.
 Result<Requirement> parseRequirement(const std::string& text);

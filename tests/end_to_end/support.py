@@ -202,3 +202,23 @@ def child_of(process: subprocess.Popen, part: str, seconds: float = 60) -> Any:
 def finished(process: subprocess.Popen, timeout: float = 60) -> Run:
     out, err = process.communicate(timeout=timeout)
     return Run(list(process.args), process.returncode, out, err)
+
+
+def refused(work, model, code, *words, command=(), options=("--apply-all", "--export", "plan.json")) -> str:
+    """The command ends with that code and one sentence, which is returned, and writes nothing into its current directory."""
+    run = workbench(*command, model, *options, cwd=work)
+    sentence = run.expect_error(code, *words)
+    assert not list(work.iterdir()), "something was written"
+    return sentence
+
+
+def edit_config(directory: Path, **changes: Any) -> None:
+    """Changes keys of config.json; None removes one."""
+    file = directory / "config.json"
+    config = json.loads(file.read_text())
+    for key, value in changes.items():
+        if value is None:
+            config.pop(key, None)
+        else:
+            config[key] = value
+    file.write_text(json.dumps(config))

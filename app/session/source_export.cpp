@@ -62,7 +62,13 @@ json requestJson(const Session& session, const Rewritten& rewritten) {
 class TemporaryFile {
 public:
     static Result<TemporaryFile> create(const std::string& text) {
-        std::string path = (fs::temp_directory_path() / "workbench-request-XXXXXX").string();
+        std::error_code error;
+        const fs::path temporary = fs::temp_directory_path(error);
+        if (error)
+            return Error{ErrorCode::badInput,
+                         "there is no folder for temporary files: make /tmp or set TMPDIR to one that exists",
+                         {}};
+        std::string path = (temporary / "workbench-request-XXXXXX").string();
         const int fd = ::mkostemp(path.data(), O_CLOEXEC);
         if (fd < 0)
             return failure(path);

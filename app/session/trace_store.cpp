@@ -1,12 +1,9 @@
 #include "app/session/trace_store.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/file.h>
-#include <unistd.h>
+#include "app/session/file_lock.h"
+#include "core/support/utf8.h"
 
-#include <cerrno>
-#include <cstring>
+#include <unistd.h>
 
 namespace workbench {
 namespace {
@@ -23,40 +20,6 @@ Error unwritable(const fs::path& path, const std::string& why) {
     return {ErrorCode::badInput, "the trace cache " + path.string() + " cannot be written: " + why,
             path.string()};
 }
-
-/// An advisory lock on a file, waited for with an eye on the cancel. The kernel drops it when the process
-/// dies.
-class FileLock {
-public:
-    FileLock() = default;
-    FileLock(const FileLock&) = delete;
-    FileLock& operator=(const FileLock&) = delete;
-    ~FileLock() {
-        if (m_fd >= 0)
-            ::close(m_fd);
-    }
-
-    Status take(const fs::path& file, const Job& job) {
-        m_fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-        if (m_fd < 0)
-            return unwritable(file, std::strerror(errno));
-        bool told = false;
-        while (::flock(m_fd, LOCK_EX | LOCK_NB) != 0) {
-            if (errno != EWOULDBLOCK && errno != EINTR)
-                return unwritable(file, std::strerror(errno));
-            if (!std::exchange(told, true))
-                job.report("wait", "another workbench traces this model");
-            pollfd entry{job.cancel ? job.cancel->fd() : -1, POLLIN, 0};
-            ::poll(&entry, 1, 100);
-            if (job.cancelled())
-                return cancelledError();
-        }
-        return Ok{};
-    }
-
-private:
-    int m_fd = -1;
-};
 
 /// A folder of this process's own, removed with whatever a killed tracer left in it.
 class WorkFolder {
@@ -92,13 +55,16 @@ Result<fs::path> TraceStore::get(const Tracer& tracer, const fs::path& model, co
     const fs::path trace = m_root / *key;
     if (isWhole(trace))
         return trace;
+    if (!isUtf8(m_root.string()))
+        return unwritable(m_root,
+                          "its name is not UTF-8, which the helper programs need: set XDG_CACHE_HOME");
     std::error_code error;
     fs::create_directories(m_root, error);
     if (error)
         return unwritable(m_root, error.message());
-    FileLock lock;
-    if (auto taken = lock.take(m_root / (*key + ".lock"), job); !taken)
-        return taken.error();
+    auto lock = FileLock::take(m_root / (*key + ".lock"), "another workbench traces this model", job);
+    if (!lock)
+        return lock.error();
     if (isWhole(trace))
         return trace;
 

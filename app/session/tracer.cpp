@@ -66,11 +66,24 @@ std::vector<std::string> traceArguments(const char* subcommand, const fs::path& 
     return arguments;
 }
 
+/// Each folder of a PYTHONPATH behind a colon. An empty entry would stand for the current folder.
+std::string foldersOf(std::string_view path) {
+    std::string folders;
+    while (!path.empty()) {
+        const std::string_view folder = path.substr(0, path.find(':'));
+        if (!folder.empty())
+            folders += ":" + std::string(folder);
+        path.remove_prefix(std::min(path.size(), folder.size() + 1));
+    }
+    return folders;
+}
+
 } // namespace
 
 std::map<std::string, std::string> pythonEnvironment(const fs::path& packages) {
     const char* inherited = std::getenv("PYTHONPATH");
-    return {{"PYTHONPATH", packages.string() + (inherited && *inherited ? ":" + std::string(inherited) : "")},
+    return {{"PYTHONPATH", packages.string() + (inherited ? foldersOf(inherited) : std::string())},
+            {"PYTHONSAFEPATH", "1"}, // never a module from the current folder, which may be that of a model
             {"PYTHONUNBUFFERED", "1"},
             {"PYTHONIOENCODING", "utf-8"},
             {"HF_HUB_DISABLE_PROGRESS_BARS", "1"},
@@ -98,6 +111,7 @@ Result<json> Tracer::run(std::vector<std::string> arguments, std::chrono::second
     RunOptions options;
     options.cancel = job.cancel;
     options.timeLimit = timeLimit;
+    options.input = RunOptions::Input::held;
     options.onLine = [&](std::string_view line) { receive(line, messages, job); };
     auto finished =
         runLines({commandWords(std::move(arguments)), pythonEnvironment(m_packages), {}}, options);

@@ -14,6 +14,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kLongestLineBytes = 16 << 20;
+constexpr auto kGrace = std::chrono::seconds(2);
+constexpr auto kForever = std::chrono::hours(24 * 365); // a later deadline may not fit into the clock
 
 /// Cuts a stream into lines.
 class Lines {
@@ -105,23 +107,33 @@ std::optional<ExitState> waitFor(Subprocess& process, const RunOptions& options,
     }
 }
 
+Command watched(Command command) {
+    command.environment["WORKBENCH_LIFELINE"] = std::to_string(STDIN_FILENO);
+    return command;
+}
+
 } // namespace
 
 Result<Finished> runLines(const Command& command, const RunOptions& options) {
     std::optional<Clock::time_point> deadline;
     if (options.timeLimit.count() > 0)
-        deadline = Clock::now() + options.timeLimit;
-    auto started = Subprocess::start(command);
+        deadline = Clock::now() + std::min<std::chrono::milliseconds>(options.timeLimit, kForever);
+    auto started = Subprocess::start(options.input == RunOptions::Input::held ? watched(command) : command);
     if (!started)
         return started.error();
     Subprocess process = std::move(started).value();
-    process.closeInput();
+    if (options.input == RunOptions::Input::closed)
+        process.closeInput();
 
     const auto how = readOutput(process, options, deadline);
     Finished finished{how.value_or(Finished::How::exited), {}, {}};
     std::optional<ExitState> exit;
     if (how == Finished::How::exited)
         exit = waitFor(process, options, deadline, finished.how);
+    if (!exit && options.input == RunOptions::Input::held) {
+        process.closeInput();
+        exit = process.wait(kGrace);
+    }
     if (!exit) {
         process.kill();
         exit = process.wait(std::chrono::hours(1));

@@ -106,7 +106,7 @@ void prepare(SpawnSettings& settings) {
     sigset_t defaults;
     sigemptyset(&none);
     sigemptyset(&defaults);
-    for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ})
         sigaddset(&defaults, signal);
     posix_spawnattr_setsigmask(&settings.attributes, &none);
     posix_spawnattr_setsigdefault(&settings.attributes, &defaults);

@@ -75,6 +75,10 @@ private:
 std::string lastLine(std::string_view text);
 
 struct RunOptions {
+    /// What the process has as stdin. held: a pipe that stays empty and ends with us, however we end; a
+    /// process that watches it (WORKBENCH_LIFELINE holds its number) is asked to stop by its end, and has two
+    /// seconds for that.
+    enum class Input { closed, held } input = Input::closed;
     std::function<void(std::string_view)> onLine; ///< each line of stdout, without its newline
     const CancelToken* cancel = nullptr;          ///< cancelled: the group is killed
     std::chrono::milliseconds timeLimit{0};       ///< 0: none; past it the group is killed
@@ -86,7 +90,7 @@ struct Finished {
     std::string errorTail;
 };
 
-/// Runs a command to its end with stdin closed. An error: it cannot be started, or it prints a line without
+/// Runs a command to its end. An error: it cannot be started, or it prints a line without
 /// an end (16 MiB).
 Result<Finished> runLines(const Command& command, const RunOptions& options);
 

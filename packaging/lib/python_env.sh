@@ -23,12 +23,16 @@ require_disk_gib() {
 
 # Makes the environment where it is missing; exports WORKBENCH_PYTHON. An environment without its mark was left half-way: made anew.
 make_python_env() {
-    local base environment
+    local base environment lock
     base="$(base_python)"
     environment="$CACHE/env-$(hash_of "$REPO/packaging/requirements.txt" "$REPO/packaging/requirements-model.txt" \
         "$("$base" -c 'import sys; print(sys.version_info[:2], sys.base_prefix)')")"
     export WORKBENCH_PYTHON="$environment/bin/python"
     [[ -f $environment/.complete ]] && return
+    mkdir -p "$CACHE"
+    exec {lock}>"$environment.lock" # `workbench setup` takes the same
+    flock -n "$lock" || { step "Waiting for another process that makes $environment"; flock "$lock"; }
+    [[ -f $environment/.complete ]] && { exec {lock}>&-; return; }
     step "Making the Python environment in $environment (torch and what it needs: about 5 GiB, a few minutes)"
     rm -rf "$environment"
     require_disk_gib 12
@@ -38,6 +42,7 @@ make_python_env() {
     "$WORKBENCH_PYTHON" -c 'import torch, transformers, gguf, safetensors' \
         || fail "the new Python environment in $environment does not work"
     touch "$environment/.complete"
+    exec {lock}>&-
 }
 
 # pip, with one line per package instead of its progress bars: readable in a log, and still shows that it moves.

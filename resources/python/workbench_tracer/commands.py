@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+from . import lifeline
 from .errors import TracerError, not_traced, one_line
 from .events import Events, private_stdout
 from .options import TraceOptions
@@ -17,6 +18,7 @@ from .output import Stopped
 
 
 def main(arguments: list[str] | None = None) -> int:
+    lifeline.watch()
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] == "source-form":
         from .source_form import main as source_form

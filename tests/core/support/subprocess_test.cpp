@@ -134,6 +134,26 @@ TEST(Subprocess, AChildThatKeepsThePipesDoesNotHoldUpTheEnd) {
     EXPECT_EQ(lines, (std::vector<std::string>{"done"}));
 }
 
+TEST(Subprocess, ATimeLimitBeyondTheClockIsNone) {
+    RunOptions options;
+    options.timeLimit = std::chrono::milliseconds::max();
+    const auto [finished, lines] = run(shell("echo done"), options);
+    ASSERT_TRUE(finished.ok());
+    EXPECT_EQ(finished->how, Finished::How::exited);
+}
+
+TEST(Subprocess, AHeldInputEndsOnlyWithTheWait) {
+    RunOptions options;
+    options.input = RunOptions::Input::held;
+    options.timeLimit = 100ms;
+    const auto [finished, lines] =
+        run(shell("echo $WORKBENCH_LIFELINE; cat; echo orderly > /dev/null; exit 7"), options);
+    ASSERT_TRUE(finished.ok());
+    EXPECT_EQ(finished->how, Finished::How::timedOut);
+    EXPECT_EQ(finished->exit.status, 7) << "it was not given time for an orderly end";
+    EXPECT_EQ(lines, (std::vector<std::string>{"0"}));
+}
+
 TEST(Subprocess, AnEndlessLineIsAnError) {
     const auto [finished, lines] = run(shell("exec cat /dev/zero"));
     ASSERT_FALSE(finished.ok());

@@ -40,6 +40,10 @@ Status checkWritableFile(const fs::path& file) {
     std::error_code error;
     if (fs::is_directory(file, error))
         return unwritable(file, "it is a folder");
+    // A pipe or device is not opened before there is something to write: its reader would take that for the
+    // end.
+    if (fs::exists(file, error) && !fs::is_regular_file(file, error))
+        return ::access(file.c_str(), W_OK) == 0 ? Status(Ok{}) : unwritable(file, std::strerror(errno));
     auto created = AtomicFile::create(file); // removed again: it is never committed
     if (!created)
         return created.error();
@@ -50,7 +54,9 @@ Status checkWritableFolder(const fs::path& folder) {
     if (folder.empty())
         return Ok{};
     std::error_code error;
-    fs::path existing = fs::absolute(folder).lexically_normal();
+    fs::path existing = fs::absolute(folder, error).lexically_normal();
+    if (error)
+        return unwritable(folder, "the current folder is gone");
     while (!fs::exists(existing, error) && existing.has_relative_path())
         existing = existing.parent_path();
     if (!fs::is_directory(existing, error))

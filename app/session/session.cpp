@@ -1,6 +1,7 @@
 #include "app/session/session.h"
 
 #include "app/session/trace_store.h"
+#include "core/support/utf8.h"
 
 #include <algorithm>
 #include <cctype>
@@ -21,7 +22,7 @@ bool looksLikeHubName(const std::string& name) {
         return std::isalnum(c) || c == '-' || c == '_' || c == '.' || c == '/';
     };
     return std::count(repository.begin(), repository.end(), '/') == 1 && repository.front() != '/' &&
-           repository.front() != '.' && repository.back() != '/' &&
+           repository.front() != '-' && repository.front() != '.' && repository.back() != '/' &&
            std::all_of(repository.begin(), repository.end(), plain);
 }
 
@@ -35,11 +36,17 @@ Result<Place> locate(const std::string& model, const std::optional<Tracer>& trac
                      const Job& job) {
     std::error_code error;
     const fs::file_status status = fs::status(model, error);
+    const fs::path path = fs::absolute(model, error);
+    if (fs::exists(status) && error)
+        return badInput("the current folder is gone: " + model + " cannot be found from it", model);
+    if (fs::exists(status) && !isUtf8(path.string()))
+        return badInput(
+            "the name " + path.string() + " is not UTF-8, which the helper programs need: rename it", model);
     if (fs::is_directory(status))
-        return Place{fs::absolute(model), false};
+        return Place{path, false};
     if (fs::exists(status)) {
-        if (fs::path(model).extension() == ".pt2")
-            return Place{fs::absolute(model), true};
+        if (path.extension() == ".pt2")
+            return Place{path, true};
         return badInput(model + " is a file, but no .pt2 archive: name a model directory or an archive",
                         model);
     }

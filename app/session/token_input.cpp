@@ -11,6 +11,7 @@ namespace workbench {
 namespace {
 
 constexpr std::uint64_t kSeed = 20240229;
+constexpr std::int64_t kLongestSequence = std::int64_t{1} << 17;
 
 Error badTokens(const std::string& where, const std::string& what) {
     return {ErrorCode::badInput, "the tokens " + where + " " + what, where};
@@ -68,8 +69,29 @@ Result<TokenInput> readTokens(const std::string& text, std::int64_t vocabulary) 
     return input;
 }
 
-TokenInput defaultTokens(std::int64_t window, std::int64_t vocabulary, std::int64_t contextLength,
-                         std::int64_t shortest) {
+Status checkContext(const TokenInput& input, std::int64_t contextLength) {
+    const std::int64_t longest =
+        input.lengths.empty() ? 0 : *std::max_element(input.lengths.begin(), input.lengths.end());
+    if (contextLength <= 0 || longest <= contextLength)
+        return Ok{};
+    return Error{ErrorCode::badInput,
+                 "a sequence of " + std::to_string(longest) +
+                     " tokens is longer than the context that the model is for, " +
+                     std::to_string(contextLength) + ": give shorter ones, one a line of a file",
+                 {}};
+}
+
+Result<TokenInput> defaultTokens(std::int64_t window, std::int64_t vocabulary, std::int64_t contextLength,
+                                 std::int64_t shortest) {
+    if (vocabulary <= 0)
+        return Error{
+            ErrorCode::badInput, "the size of the model's vocabulary is not known: it cannot be run", {}};
+    if (std::max(window, shortest) > kLongestSequence &&
+        (contextLength <= 0 || contextLength > kLongestSequence))
+        return Error{ErrorCode::badInput,
+                     "the model's window of " + std::to_string(window) +
+                         " tokens is too long for the default input: give --tokens",
+                     {}};
     // The raw generator is portable, its distributions are not.
     std::mt19937_64 random(kSeed);
     TokenInput input;

@@ -21,9 +21,13 @@ struct TokenInput {
 /// blanks. Ids must be below `vocabulary`. Errors: badInput for files and ids.
 Result<TokenInput> readTokens(const std::string& text, std::int64_t vocabulary);
 
+/// A sequence that is longer than the model's context is badInput; a context of 0 is not known and allows
+/// all.
+Status checkContext(const TokenInput& input, std::int64_t contextLength);
+
 /// Two sequences of random ids (always the same ones), each longer than the window and at least `shortest`,
-/// within the context.
-TokenInput defaultTokens(std::int64_t window, std::int64_t vocabulary, std::int64_t contextLength,
-                         std::int64_t shortest);
+/// within the context. badInput: no vocabulary, or a window beyond all that can be run by default.
+Result<TokenInput> defaultTokens(std::int64_t window, std::int64_t vocabulary, std::int64_t contextLength,
+                                 std::int64_t shortest);
 
 } // namespace workbench

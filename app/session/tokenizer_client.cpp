@@ -20,6 +20,11 @@ Error helperFailed(const std::string& message) {
     return {ErrorCode::runtimeFailed, message, {}};
 }
 
+std::string text(const json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 Error died(Subprocess& process) {
     process.closeInput();
     const auto exit = process.wait(2s);
@@ -76,10 +81,12 @@ Result<json> TokenizerClient::request(const json& request, const Job& job) {
         json answer = json::parse(*line, nullptr, false);
         if (!answer.is_object())
             continue; // a library's greeting
-        const std::string event = answer.value("event", "");
+        // {"event": "error", "message"} ends the process, {"error"} answers one request.
+        if (const std::string reason = text(answer, "error"); !reason.empty())
+            return Error{ErrorCode::badInput, reason, {}};
+        const std::string event = text(answer, "event");
         if (event == "error")
-            return Error{ErrorCode::badInput, answer.value("message", "the tokenizer failed"),
-                         answer.value("where", "")};
+            return Error{ErrorCode::badInput, text(answer, "message"), text(answer, "where")};
         if (event.empty())
             return answer;
     }

@@ -60,8 +60,13 @@ std::int64_t shortestSequence(const TracedModel& model) {
 
 Result<TokenInput> inputFor(const Subject& subject, const VerifyRequest& request) {
     const ModelFacts& facts = subject.model->facts;
-    if (!request.tokens.empty())
-        return readTokens(request.tokens, facts.vocabulary);
+    if (!request.tokens.empty()) {
+        auto given = readTokens(request.tokens, facts.vocabulary);
+        if (given)
+            if (auto fits = checkContext(*given, facts.contextLength); !fits)
+                return fits.error();
+        return given;
+    }
     return defaultTokens(facts.maxWindow, facts.vocabulary, facts.contextLength,
                          shortestSequence(*subject.model));
 }

@@ -56,7 +56,10 @@ def tokenizer():
             print("no tokenizer", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
         if MODE == "bad-input":
-            say(event="error", code="no-template", message="There is no chat template.", where="")
+            say(error="There is no chat template.")
+        elif MODE == "not-loaded":
+            say(event="error", code="bad-tokenizer", message="The tokenizer cannot be loaded.", where="")
+            sys.exit(3)
         elif request["op"] == "decode":
             text = b"".join(WORDS[token] for token in request["ids"]).decode("utf-8", "replace")
             say(text=text.removeprefix(" "))

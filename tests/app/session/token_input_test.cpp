@@ -56,19 +56,41 @@ TEST_F(ReadTokens, WrongIdsAreNamed) {
 }
 
 TEST(DefaultTokens, AreTwoSequencesLongerThanTheWindow) {
-    const TokenInput input = defaultTokens(64, 211, 0, 24);
+    const TokenInput input = defaultTokens(64, 211, 0, 24).value();
     ASSERT_EQ(input.lengths.size(), 2u);
     for (const std::int64_t length : input.lengths)
         EXPECT_GT(length, 64);
     EXPECT_EQ(input.positions[static_cast<std::size_t>(input.lengths[0])], 0);
     EXPECT_TRUE(
         std::all_of(input.tokens.begin(), input.tokens.end(), [](auto id) { return id >= 0 && id < 211; }));
-    EXPECT_EQ(input.tokens, defaultTokens(64, 211, 0, 24).tokens);
+    EXPECT_EQ(input.tokens, defaultTokens(64, 211, 0, 24).value().tokens);
 }
 
 TEST(DefaultTokens, StayWithinTheContext) {
-    const TokenInput input = defaultTokens(0, 211, 16, 24);
+    const TokenInput input = defaultTokens(0, 211, 16, 24).value();
     EXPECT_EQ(input.lengths, (Ids{16, 16}));
+}
+
+TEST(DefaultTokens, NeedAVocabularyAndAWindowThatCanBeRun) {
+    const auto nothing = defaultTokens(0, 0, 16, 24);
+    ASSERT_FALSE(nothing.ok());
+    EXPECT_NE(nothing.error().message.find("vocabulary"), std::string::npos);
+    const auto endless = defaultTokens(std::int64_t{1} << 62, 211, 0, 24);
+    ASSERT_FALSE(endless.ok());
+    EXPECT_NE(endless.error().message.find("--tokens"), std::string::npos);
+    EXPECT_TRUE(defaultTokens(std::int64_t{1} << 62, 211, 64, 24).ok()) << "the context is short enough";
+}
+
+TEST(CheckContext, ASequenceMayFillItButNotExceedIt) {
+    TokenInput input;
+    input.add({1, 2, 3});
+    input.add({1, 2, 3, 4});
+    EXPECT_TRUE(checkContext(input, 4).ok());
+    EXPECT_TRUE(checkContext(input, 0).ok()) << "not known";
+    const auto longer = checkContext(input, 3);
+    ASSERT_FALSE(longer.ok());
+    EXPECT_EQ(longer.error().code, ErrorCode::badInput);
+    EXPECT_NE(longer.error().message.find("context"), std::string::npos);
 }
 
 } // namespace

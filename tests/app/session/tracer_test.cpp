@@ -197,6 +197,12 @@ TEST_F(TracerTest, ATokenizerThatFailsOrDiesSaysWhy) {
     ASSERT_FALSE(chat.ok());
     EXPECT_EQ(chat.error().code, ErrorCode::badInput);
     EXPECT_EQ(chat.error().message, "There is no chat template.");
+    mode("not-loaded");
+    tokenizer = TokenizerClient::start(tracer(), "/model", false);
+    chat = tokenizer->chat("hi", m_job);
+    ASSERT_FALSE(chat.ok());
+    EXPECT_EQ(chat.error().code, ErrorCode::badInput);
+    EXPECT_EQ(chat.error().message, "The tokenizer cannot be loaded.");
     mode("killed");
     tokenizer = TokenizerClient::start(tracer(), "/model", false);
     chat = tokenizer->chat("hi", m_job);

@@ -126,5 +126,12 @@ TEST(WorkerClientStart, AProgramThatIsNoWorkerIsAnError) {
     }
 }
 
+TEST(AProgramThatIsNoWorker, IsFoundOutEvenWhenItEchoes) {
+    const auto started = WorkerClient::start({"cat"}, {});
+    ASSERT_FALSE(started.ok());
+    EXPECT_EQ(started.error().code, ErrorCode::runtimeFailed);
+    EXPECT_NE(started.error().message.find("no answer"), std::string::npos) << started.error().message;
+}
+
 } // namespace
 } // namespace workbench

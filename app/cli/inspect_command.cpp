@@ -1,5 +1,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/report.h"
+#include "app/session/inspect_json.h"
 
 #include <nlohmann/json.hpp>
 

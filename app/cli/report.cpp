@@ -1,66 +1,32 @@
 #include "app/cli/report.h"
 
-#include "app/cli/site_groups.h"
+#include "app/session/site_groups.h"
 
 #include <algorithm>
 #include <iomanip>
-#include <map>
 
 namespace workbench::cli {
 namespace {
 
 /// "28 applied, 1 rejected" for the sites of a pattern; refused ones are not part of what was found.
-std::string statesText(const Session& session, const Rewritten& rewritten, const std::string& pattern) {
-    std::map<std::string_view, int> counts;
-    std::vector<std::string_view> order;
-    const std::vector<Site>& sites = session.model().analysis.sites;
-    for (std::size_t i = 0; i < sites.size(); ++i) {
-        if (sites[i].pattern != pattern)
-            continue;
-        const std::string_view shown = shownVerdict(sites[i], rewritten.outcomes[i]);
-        if (counts[shown]++ == 0)
-            order.push_back(shown);
-    }
+std::string statesText(const PatternSummary& summary) {
     std::string text;
-    for (const std::string_view shown : order)
-        text += (text.empty() ? "" : ", ") + std::to_string(counts[shown]) + " " + std::string(shown);
-    return text;
+    for (const StateCount& entry : summary.states)
+        text += (text.empty() ? "" : ", ") + std::to_string(entry.count) + " " + std::string(entry.state);
+    return text.empty() ? "none" : text;
 }
 
 } // namespace
 
-std::string modelLine(const ModelFacts& facts) {
-    std::string line = facts.className.empty() ? "a program without a configuration" : facts.className;
-    if (!facts.modelType.empty())
-        line += " (" + facts.modelType + ", " + facts.dtype + ")";
-    if (facts.layers > 0)
-        line += ", " + std::to_string(facts.layers) + " layers";
-    if (facts.hiddenSize > 0)
-        line += ", hidden " + std::to_string(facts.hiddenSize);
-    if (facts.vocabulary > 0)
-        line += ", vocabulary " + std::to_string(facts.vocabulary);
-    return line;
-}
-
-std::string_view shownVerdict(const Site& site, const SiteOutcome& outcome) {
-    return outcome.state == SiteOutcome::State::undecided ? verdictName(site.verdict)
-                                                          : stateName(outcome.state);
-}
-
 void printCoverage(std::ostream& out, const Session& session, const Rewritten& rewritten) {
-    for (const Coverage& coverage : session.model().analysis.coverage)
-        out << std::left << std::setw(14) << coverage.pattern << std::right << std::setw(9)
-            << std::to_string(coverage.found) + "/" + std::to_string(coverage.places) << "  of "
-            << coverage.counted << ": " <<
-            [&] {
-                std::string states = statesText(session, rewritten, coverage.pattern);
-                return states.empty() ? std::string("none") : states;
-            }()
-            << '\n';
+    for (const PatternSummary& summary : summarizePatterns(session.model(), rewritten))
+        out << std::left << std::setw(14) << summary.coverage.pattern << std::right << std::setw(9)
+            << std::to_string(summary.coverage.found) + "/" + std::to_string(summary.coverage.places)
+            << "  of " << summary.coverage.counted << ": " << statesText(summary) << '\n';
 }
 
 void printSites(std::ostream& out, const Session& session, const Rewritten& rewritten) {
-    const std::vector<SiteGroup> groups = groupSites(session, rewritten);
+    const std::vector<SiteGroup> groups = groupSites(session.model(), rewritten);
     std::size_t width = 0;
     for (const SiteGroup& group : groups)
         width = std::max(width, group.name.size());
@@ -76,7 +42,7 @@ void printNearMisses(std::ostream& out, const Session& session) {
     Rewritten nothing;
     nothing.outcomes.resize(session.model().analysis.sites.size());
     bool titled = false;
-    for (const SiteGroup& group : groupSites(session, nothing)) {
+    for (const SiteGroup& group : groupSites(session.model(), nothing)) {
         if (group.reason.empty())
             continue;
         if (!std::exchange(titled, true))

@@ -88,8 +88,7 @@ std::optional<double> numberOf(const FactValue& fact) {
     return real ? std::optional(*real) : std::nullopt;
 }
 
-/// What the plan states otherwise; empty when it agrees. Facts of other versions of the program are not
-/// compared.
+/// What the plan states otherwise; empty when it agrees. Facts of other versions of the program are not compared.
 std::string otherFact(const PlanSite& planned, const Site& site) {
     for (const auto& [name, fact] : planned.facts) {
         const auto known = site.facts.find(name);
@@ -162,23 +161,27 @@ Result<Decisions> decisionsOf(const FusionPlan& plan, const Analysis& analysis, 
     return decisions;
 }
 
-void DecisionHistory::set(Decisions decisions) {
-    if (decisions == current())
+void DecisionHistory::set(Choices choices, std::string what) {
+    if (choices == this->choices())
         return;
-    m_states.resize(m_at + 1);
-    m_states.push_back(std::move(decisions));
+    m_steps.resize(m_at + 1);
+    m_steps.push_back({std::make_shared<Choices>(std::move(choices)), std::move(what)});
     ++m_at;
 }
 
+void DecisionHistory::set(Decisions decisions, std::string what) {
+    set(Choices{std::move(decisions), choices().notes}, std::move(what));
+}
+
 bool DecisionHistory::undo() {
-    if (m_at == 0)
+    if (!canUndo())
         return false;
     --m_at;
     return true;
 }
 
 bool DecisionHistory::redo() {
-    if (m_at + 1 == m_states.size())
+    if (!canRedo())
         return false;
     ++m_at;
     return true;

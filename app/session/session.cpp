@@ -102,46 +102,99 @@ Result<std::unique_ptr<Session>> Session::open(const std::string& model, const T
         return read.error();
     if (job.cancelled())
         return cancelledError();
-    session->m_model = std::make_unique<TracedModel>(std::move(read).value());
-    const ModelFacts& facts = session->m_model->facts;
-    session->m_context.fingerprint = session->m_model->fingerprint;
-    session->m_context.model = {facts.className, facts.modelType, facts.dtype, facts.layers};
-    session->m_context.versions = facts.versions;
+    session->take(std::make_shared<TracedModel>(std::move(read).value()));
     return session;
 }
 
-void Session::decide(Decisions decisions) {
-    if (decisions == m_history.current())
+Session Session::of(std::shared_ptr<const TracedModel> model, const TraceOptions& options,
+                    const Locations& locations) {
+    Session session;
+    session.m_locations = locations;
+    session.m_options = options;
+    if (auto tracer = Tracer::create(locations); tracer && !model->directory.empty())
+        session.m_tracer = *tracer;
+    session.take(std::move(model));
+    return session;
+}
+
+void Session::take(std::shared_ptr<const TracedModel> model) {
+    m_model = std::move(model);
+    const ModelFacts& facts = m_model->facts;
+    m_context.fingerprint = m_model->fingerprint;
+    m_context.model = {facts.className, facts.modelType, facts.dtype, facts.layers};
+    m_context.versions = facts.versions;
+}
+
+void Session::decide(Decisions decisions, std::string what) {
+    if (decisions == this->decisions())
         return;
-    m_history.set(std::move(decisions));
+    m_history.set(std::move(decisions), std::move(what));
+    decisionsChanged();
+}
+
+void Session::decisionsChanged() {
     m_rewritten.reset();
     m_endToEndHolds = false;
 }
 
+std::vector<std::string> Session::adopt(const Choices& choices, std::string what) {
+    std::map<std::string_view, SiteVerdict> verdicts;
+    for (const Site& site : m_model->analysis.sites)
+        verdicts.emplace(site.id, site.verdict);
+    Choices kept;
+    std::vector<std::string> lost;
+    for (const auto& [site, decision] : choices.decisions) {
+        const auto found = verdicts.find(site);
+        const bool refused = found != verdicts.end() && found->second == SiteVerdict::refused;
+        if (found == verdicts.end() || (refused && decision == Decision::apply))
+            lost.push_back(site);
+        else
+            kept.decisions.emplace(site, decision);
+    }
+    for (const auto& [site, note] : choices.notes)
+        if (verdicts.contains(site))
+            kept.notes.emplace(site, note);
+    if (kept.decisions != decisions())
+        decisionsChanged();
+    m_history.set(std::move(kept), std::move(what));
+    return lost;
+}
+
+void Session::setNote(const std::string& site, const std::string& note, std::string what) {
+    Choices choices = m_history.choices();
+    if (note.empty())
+        choices.notes.erase(site);
+    else
+        choices.notes[site] = note;
+    m_history.set(std::move(choices), std::move(what));
+}
+
 bool Session::undo() {
-    const bool changed = m_history.undo();
-    if (changed)
-        m_rewritten.reset();
-    m_endToEndHolds = m_endToEndHolds && !changed;
-    return changed;
+    return move(&DecisionHistory::undo);
 }
 
 bool Session::redo() {
-    const bool changed = m_history.redo();
-    if (changed)
-        m_rewritten.reset();
-    m_endToEndHolds = m_endToEndHolds && !changed;
-    return changed;
+    return move(&DecisionHistory::redo);
 }
 
-Result<const Rewritten*> Session::rewritten() {
+/// A step that changes no more than a note keeps what is known of the decisions.
+bool Session::move(bool (DecisionHistory::*step)()) {
+    const Choices before = m_history.choices();
+    if (!(m_history.*step)())
+        return false;
+    if (before.decisions != decisions())
+        decisionsChanged();
+    return true;
+}
+
+Result<std::shared_ptr<const Rewritten>> Session::rewritten() {
     if (!m_rewritten) {
         auto made = rewrite(m_model->canonical, m_model->analysis, decisions());
         if (!made)
             return made.error();
-        m_rewritten = std::move(made).value();
+        m_rewritten = std::make_shared<Rewritten>(std::move(made).value());
     }
-    return &*m_rewritten;
+    return m_rewritten;
 }
 
 Result<FusionPlan> Session::plan() {
@@ -149,6 +202,7 @@ Result<FusionPlan> Session::plan() {
     if (!made)
         return made.error();
     PlanContext context = m_context;
+    context.notes = m_history.choices().notes;
     if (!m_endToEndHolds)
         context.endToEnd.reset();
     if (context.proofs.empty() && !context.endToEnd)
@@ -162,6 +216,34 @@ void Session::setProofs(std::map<std::string, PlanProof, std::less<>> sites, Pla
     m_context.endToEnd = std::move(endToEnd);
     m_context.weights = std::move(weights);
     m_endToEndHolds = true;
+    ++m_verifications;
+}
+
+const PlanProof* Session::proof(std::string_view site) const {
+    const auto found = m_context.proofs.find(site);
+    return found == m_context.proofs.end() ? nullptr : &found->second;
+}
+
+const PlanProof* Session::endToEnd() const {
+    return m_endToEndHolds && m_context.endToEnd ? &*m_context.endToEnd : nullptr;
+}
+
+bool Session::takeFindings(const Session& copy) {
+    for (const auto& [kind, model] : copy.m_siblings)
+        m_siblings.emplace(kind, model);
+    if (!m_rewritten && copy.m_rewritten && copy.decisions() == decisions())
+        m_rewritten = copy.m_rewritten;
+    if (copy.m_verifications == m_verifications)
+        return false;
+    m_verifications = copy.m_verifications;
+    for (const auto& [site, proof] : copy.m_context.proofs)
+        m_context.proofs.insert_or_assign(site, proof);
+    m_context.weights = copy.m_context.weights;
+    if (copy.m_endToEndHolds && copy.decisions() == decisions()) {
+        m_context.endToEnd = copy.m_context.endToEnd;
+        m_endToEndHolds = true;
+    }
+    return true;
 }
 
 Result<const TracedModel*> Session::sibling(TraceDtype dtype, bool replica, const Job& job) {
@@ -175,7 +257,7 @@ Result<const TracedModel*> Session::sibling(TraceDtype dtype, bool replica, cons
         auto read = traceDirectory(*m_tracer, m_locations, m_model->directory, options, job);
         if (!read)
             return read.error();
-        kept = std::make_unique<TracedModel>(std::move(read).value());
+        kept = std::make_shared<TracedModel>(std::move(read).value());
     }
     return kept.get();
 }
@@ -209,13 +291,16 @@ Status Session::usePlan(const FusionPlan& plan, const std::string& file, const J
     auto planned = decisionsOf(plan, m_model->analysis, file);
     if (!planned)
         return planned.error();
-    decide(std::move(planned).value());
+    Choices choices{std::move(planned).value(), {}};
     for (const PlanSite& site : plan.sites) {
         if (!site.note.empty())
-            m_context.notes[site.id] = site.note;
+            choices.notes[site.id] = site.note;
         if (site.proof)
             m_context.proofs[site.id] = *site.proof;
     }
+    if (choices.decisions != decisions())
+        decisionsChanged();
+    m_history.set(std::move(choices), "open " + fs::path(file).filename().string());
     m_context.weights = plan.weights;
     m_context.endToEnd = plan.endToEnd;
     m_endToEndHolds = true;

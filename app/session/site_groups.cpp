@@ -1,6 +1,7 @@
-#include "app/cli/site_groups.h"
+#include "app/session/site_groups.h"
 
-#include "app/cli/report.h"
+#include "app/session/plan_builder.h"
+#include "app/session/summary.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +9,7 @@
 #include <map>
 #include <optional>
 
-namespace workbench::cli {
+namespace workbench {
 namespace {
 
 /// A dotted path cut at its first number: "model.layers." 3 ".self_attn".
@@ -107,9 +108,9 @@ std::string rangeText(const std::vector<std::int64_t>& numbers) {
     return text;
 }
 
-std::vector<SiteGroup> groupSites(const Session& session, const Rewritten& rewritten) {
-    const Graph& graph = session.model().canonical;
-    const std::vector<Site>& sites = session.model().analysis.sites;
+std::vector<SiteGroup> groupSites(const TracedModel& model, const Rewritten& rewritten) {
+    const Graph& graph = model.canonical;
+    const std::vector<Site>& sites = model.analysis.sites;
     std::vector<Entry> entries;
     std::map<Key, std::size_t> known;
     for (std::size_t i = 0; i < sites.size(); ++i) {
@@ -132,4 +133,4 @@ std::vector<SiteGroup> groupSites(const Session& session, const Rewritten& rewri
     return groups;
 }
 
-} // namespace workbench::cli
+} // namespace workbench

@@ -1,11 +1,25 @@
-#include "app/cli/report.h"
+#include "app/session/inspect_json.h"
+
+#include "app/session/plan_builder.h"
+#include "app/session/summary.h"
+#include "core/graph/module_tree.h"
 
 #include <nlohmann/json.hpp>
 
-namespace workbench::cli {
+namespace workbench {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+Json moduleJson(const ModuleTree& module) {
+    Json children = Json::array();
+    for (const ModuleTree& child : module.children)
+        children.push_back(moduleJson(child));
+    return {{"label", module.label},          {"path", module.path},
+            {"class", module.className},      {"count", module.count},
+            {"nodes", module.nodes},          {"parameter_bytes", module.parameterBytes},
+            {"children", std::move(children)}};
+}
 
 Json modelJson(const TracedModel& model) {
     const ModelFacts& facts = model.facts;
@@ -107,6 +121,10 @@ Json coverageJson(const Analysis& analysis) {
 
 } // namespace
 
+Json treeJson(const Session& session) {
+    return moduleJson(buildModuleTree(session.model().canonical));
+}
+
 Json inspectJson(const Session& session, const Rewritten& rewritten) {
     const TracedModel& model = session.model();
     Json sites = Json::array();
@@ -126,4 +144,4 @@ Json inspectJson(const Session& session, const Rewritten& rewritten) {
             {"tree", treeJson(session)}};
 }
 
-} // namespace workbench::cli
+} // namespace workbench

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "app/session/session.h"
+#include "app/session/traced_model.h"
+#include "fusion/fusion.h"
 
 #include <string>
 #include <vector>
 
-namespace workbench::cli {
+namespace workbench {
 
 /// Sites that differ in nothing but the number of their layer.
 struct SiteGroup {
@@ -16,9 +17,9 @@ struct SiteGroup {
 };
 
 /// In the order of their first sites.
-std::vector<SiteGroup> groupSites(const Session& session, const Rewritten& rewritten);
+std::vector<SiteGroup> groupSites(const TracedModel& model, const Rewritten& rewritten);
 
 /// "0-4,6,8-9" of ascending numbers.
 std::string rangeText(const std::vector<std::int64_t>& numbers);
 
-} // namespace workbench::cli
+} // namespace workbench

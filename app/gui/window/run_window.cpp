@@ -1,0 +1,62 @@
+#include "app/gui/window/run_window.h"
+
+#include "app/gui/window/screenshots.h"
+
+#include <QtCore/QTemporaryDir>
+#include <QtCore/QTextStream>
+#include <QtGui/QIcon>
+#include <QtWidgets/QApplication>
+
+#include <cstdio>
+
+/// Resources of a static library; the macro wants no namespace around it.
+static void initResources() {
+    Q_INIT_RESOURCE(window);
+}
+
+namespace workbench::gui {
+namespace {
+
+int takeScreenshots(const WindowRequest& request, MainWindow& window, Appearance& appearance) {
+    int exitCode = 0;
+    Screenshots screenshots(window, appearance, request.screenshots);
+    window.show();
+    screenshots.take(window.openModel(request.open.front()), [&](const std::optional<Error>& error) {
+        QTextStream(stdout) << screenshots.written().join('\n') << '\n';
+        if (error) {
+            QTextStream(stderr) << "workbench: " << QString::fromStdString(error->message) << '\n';
+            exitCode = error->code == ErrorCode::cannotTrace ? 4 : 3;
+        }
+        QMetaObject::invokeMethod(qApp, &QCoreApplication::quit, Qt::QueuedConnection);
+    });
+    QApplication::exec();
+    return exitCode;
+}
+
+} // namespace
+
+int runWindow(QApplication& application, const WindowRequest& request) {
+    Q_UNUSED(application)
+    const bool pictures = !request.screenshots.isEmpty();
+    // Pictures are the same whatever the user did to the window before.
+    QTemporaryDir apart;
+    if (pictures) {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, apart.path());
+    }
+    initResources();
+    QApplication::setWindowIcon(QIcon(":/fusion-workbench.svg"));
+    Appearance appearance;
+    MainWindow window(Locations::find(), appearance);
+    if (pictures)
+        return takeScreenshots(request, window, appearance);
+    window.show();
+    for (const OpenRequest& model : request.open)
+        window.openModel(model)->document().setWorker(request.worker);
+    if (request.open.empty())
+        window.reopenLast();
+    window.showUnsaved();
+    return QApplication::exec();
+}
+
+} // namespace workbench::gui

@@ -1,0 +1,112 @@
+#include "app/gui/window/screenshots.h"
+
+#include "app/gui/window/workspace.h"
+
+#include <QtCore/QDir>
+#include <QtCore/QTimer>
+
+namespace workbench::gui {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr QSize kSizes[] = {{1280, 800}, {2560, 1440}};
+constexpr auto kPause = 150ms; // layouts and animations that follow a change
+constexpr int kQuiet = 3;      // pauses in a row without work
+
+} // namespace
+
+Screenshots::Screenshots(MainWindow& window, Appearance& appearance, const QString& folder)
+    : QObject(&window), m_window(window), m_appearance(appearance), m_folder(folder) {}
+
+void Screenshots::take(ModelTab* tab, std::function<void(std::optional<Error>)> done) {
+    m_tab = tab;
+    m_done = std::move(done);
+    if (!QDir().mkpath(m_folder))
+        return end(Error{ErrorCode::badInput, "the folder " + m_folder.toStdString() + " cannot be made",
+                         m_folder.toStdString()});
+    connect(&tab->document(), &Document::stateChanged, this, [this] {
+        // Panels are made by whoever else hears of it: after them.
+        QMetaObject::invokeMethod(this, &Screenshots::opened, Qt::QueuedConnection);
+    });
+    opened();
+}
+
+void Screenshots::opened() {
+    const Document& document = m_tab->document();
+    if (document.state() == Document::State::failed)
+        return end(*document.error());
+    if (document.state() != Document::State::ready || !m_tab->workspace() || !m_shots.empty())
+        return;
+    for (const QSize& size : kSizes)
+        for (const bool dark : {false, true})
+            for (const QString& id : m_tab->workspace()->ids())
+                m_shots.push_back({id, size, dark});
+    decideSomething();
+    next();
+}
+
+/// A window in the middle of its work tells more than a fresh one.
+void Screenshots::decideSomething() {
+    Document& document = m_tab->document();
+    const std::vector<Site>& sites = document.analysis().sites;
+    std::vector<std::size_t> applicable;
+    for (std::size_t i = 0; i < sites.size(); ++i)
+        if (sites[i].verdict == SiteVerdict::applicable)
+            applicable.push_back(i);
+    if (applicable.empty())
+        return;
+    document.apply(applicable, Decision::apply, tr("apply everything"));
+    document.apply({applicable.back()}, Decision::reject, tr("reject the last one"));
+    document.setNote(applicable.back(), tr("slower with short prompts"));
+    m_tab->selection().selectSite(applicable.front(), sites[applicable.front()].module);
+    m_tab->selection().reveal();
+}
+
+void Screenshots::next() {
+    if (m_at == m_shots.size())
+        return end(std::nullopt);
+    const Shot shot = m_shots[m_at++];
+    m_window.resize(shot.size);
+    if (m_appearance.isDark() != shot.dark || m_appearance.choice() == Appearance::Choice::system)
+        m_appearance.show(shot.dark);
+    m_tab->workspace()->showPanel(shot.panel);
+    settle([this, shot] {
+        if (shoot(QString("%1-%2x%3-%4.png")
+                      .arg(shot.panel)
+                      .arg(shot.size.width())
+                      .arg(shot.size.height())
+                      .arg(shot.dark ? "dark" : "light")))
+            next();
+    });
+}
+
+bool Screenshots::shoot(const QString& name) {
+    const QString file = QDir(m_folder).filePath(name);
+    if (m_window.grab().save(file)) {
+        m_written += file;
+        return true;
+    }
+    end(Error{ErrorCode::badInput, "the picture " + file.toStdString() + " cannot be written", file.toStdString()});
+    return false;
+}
+
+/// Goes on when nothing has worked for a while.
+void Screenshots::settle(std::function<void()> then) {
+    auto* timer = new QTimer(this);
+    connect(timer, &QTimer::timeout, this, [this, timer, then = std::move(then), quiet = 0]() mutable {
+        quiet = m_tab->document().working() ? 0 : quiet + 1;
+        if (quiet < kQuiet)
+            return;
+        timer->deleteLater();
+        timer->stop();
+        then();
+    });
+    timer->start(kPause);
+}
+
+void Screenshots::end(std::optional<Error> error) {
+    if (auto done = std::exchange(m_done, {}))
+        done(std::move(error));
+}
+
+} // namespace workbench::gui

@@ -25,12 +25,16 @@ Status run(const cli::Options& options, cli::Context& context) {
         return cli::runGenerate(options, context);
     case cli::Verb::bench:
         return cli::runBench(options, context);
+    case cli::Verb::bisect:
+        return cli::runBisect(options, context);
     case cli::Verb::render:
         return cli::runRender(options, context);
     case cli::Verb::planDiff:
         return cli::runPlanDiff(options, context);
     case cli::Verb::setup:
         return cli::runSetup(options, context);
+    case cli::Verb::window:
+        return cli::runWindow(options, context);
     }
     __builtin_unreachable();
 }
@@ -67,7 +71,7 @@ int finish(const Status& done) {
 
 int main(int argc, char** argv) {
     cli::openStandardStreams();
-    const cli::Parsed parsed = cli::parse(argc, argv);
+    const cli::Parsed parsed = cli::parse(argc, argv, cli::opensWindow(Locations::find()));
     cli::startLog(parsed.options.quiet     ? cli::LogLevel::quiet
                   : parsed.options.verbose ? cli::LogLevel::verbose
                                            : cli::LogLevel::normal);

@@ -55,7 +55,7 @@ CLI::Option* addSwitch(CLI::App& app, const std::string& name, bool& value, cons
 class Parser {
 public:
     Parser();
-    Parsed parse(int argc, const char* const* argv);
+    Parsed parse(int argc, const char* const* argv, bool opensWindow);
 
 private:
     void addCommon(CLI::App& app);
@@ -69,11 +69,15 @@ private:
     void addVerify();
     void addGenerate();
     void addBench();
+    void addBisect();
+    void addLoad(CLI::App& app);
     void addRender();
     void addPlanDiff();
     void addSetup();
+    void addWindow();
     CLI::App& addCommand(Verb verb, const std::string& name, const std::string& help);
-    Status complete();
+    Status complete(bool opensWindow);
+    Status chooseWindow(bool opensWindow);
     Status checkBeforeCommand(const CLI::App& command) const;
     Status checkOutputs() const;
     void readRules(const CLI::App& app);
@@ -93,7 +97,10 @@ private:
 };
 
 constexpr const char* kFooter =
-    R"(MODEL is a Hugging Face model directory, a directory with only config.json, a .pt2 archive, or
+    R"(On a desktop, `workbench` and `workbench MODEL` at a terminal open the window; with an option that decides, checks or
+writes something, in a pipe, or without a display, the result is printed.
+
+MODEL is a Hugging Face model directory, a directory with only config.json, a .pt2 archive, or
 org/name[@revision] (local Hugging Face cache, else downloaded).
 
 Exit codes:
@@ -116,9 +123,11 @@ Parser::Parser() {
     addVerify();
     addGenerate();
     addBench();
+    addBisect();
     addRender();
     addPlanDiff();
     addSetup();
+    addWindow();
 }
 
 CLI::App& Parser::addCommand(Verb verb, const std::string& name, const std::string& help) {
@@ -173,6 +182,8 @@ void Parser::addPlanCommand() {
     addModel(m_app, false);
     addDecisions(m_app);
     addExports(m_app);
+    m_app.add_option("--screenshots", m_options.screenshots,
+                     "Write pictures of the window with each panel into a folder, without a display");
 }
 
 void Parser::addInspect() {
@@ -213,12 +224,7 @@ void Parser::addGenerate() {
         ->check(wholeNumber(1));
 }
 
-void Parser::addBench() {
-    CLI::App& app =
-        addCommand(Verb::bench, "bench", "Tokens per second, original and rewritten, interleaved");
-    addModel(app, true);
-    addDecisions(app);
-    addWorker(app);
+void Parser::addLoad(CLI::App& app) {
     app.add_option("--prompt-tokens", m_options.promptTokens, "Length of the prompt")
         ->capture_default_str()
         ->check(wholeNumber(1));
@@ -228,6 +234,31 @@ void Parser::addBench() {
     app.add_option("--rounds", m_options.rounds, "Rounds of each program")
         ->capture_default_str()
         ->check(wholeNumber(1));
+}
+
+void Parser::addBench() {
+    CLI::App& app =
+        addCommand(Verb::bench, "bench", "Tokens per second without and with the plan, interleaved");
+    addModel(app, true);
+    addDecisions(app);
+    addWorker(app);
+    addLoad(app);
+    app.add_option("--prompts", m_options.prompts, "File with a prompt a line, instead of made-up tokens")
+        ->excludes("--prompt-tokens");
+    addSwitch(app, "--leave-one-out", m_options.leaveOneOut, "Also measure without each of the patterns");
+    addSwitch(app, "--json", m_options.json, "One JSON object on stdout");
+}
+
+void Parser::addBisect() {
+    CLI::App& app = addCommand(Verb::bisect, "bisect",
+                               "Name the applied site, or the pair, that makes numbers or speed go wrong");
+    addModel(app, true);
+    addDecisions(app);
+    addWorker(app);
+    app.add_option("--by", m_options.bisectBy, "What goes wrong: numbers or speed")
+        ->capture_default_str()
+        ->check(CLI::IsMember(std::vector<std::string>{"numbers", "speed"}));
+    addLoad(app);
     addSwitch(app, "--json", m_options.json, "One JSON object on stdout");
 }
 
@@ -263,6 +294,31 @@ void Parser::addPlanDiff() {
 
 void Parser::addSetup() {
     addCommand(Verb::setup, "setup", "Create and check the Python and LibTorch environment");
+}
+
+void Parser::addWindow() {
+    CLI::App& app = addCommand(Verb::window, "window", "Open the window, with MODEL or as it was left");
+    addModel(app, false);
+    app.add_option("--plan", m_options.plan, "Start from the decisions of a saved plan");
+    addWorker(app);
+    app.add_option("--screenshots", m_options.screenshots,
+                   "Write pictures of each panel into a folder instead, without a display");
+}
+
+/// With something to decide, check or write, or to be quiet about, no window is wanted.
+Status Parser::chooseWindow(bool opensWindow) {
+    const CLI::Option* work = nullptr;
+    for (const CLI::Option* option : m_app.parse_order())
+        if (!option->check_name("MODEL") && !option->check_name("--dtype") && !option->check_name("--screenshots") &&
+            !option->check_name("--trust-remote-code") && !option->check_name("--time-limit"))
+            work = option;
+    if (!m_options.screenshots.empty() && work)
+        return Error{ErrorCode::usage,
+                     "--screenshots and " + work->get_name() + " do not go together: pictures are taken of MODEL as it is",
+                     {}};
+    if (!m_options.screenshots.empty() || (opensWindow && !work))
+        m_options.verb = Verb::window;
+    return Ok{};
 }
 
 /// Each occurrence of an option stands in the parse order, which is what "later wins" needs.
@@ -324,7 +380,7 @@ Status Parser::checkOutputs() const {
     return Ok{};
 }
 
-Status Parser::complete() {
+Status Parser::complete(bool opensWindow) {
     const auto commands = m_app.get_subcommands();
     const CLI::App& app = commands.empty() ? m_app : *commands.front();
     if (auto placed = checkBeforeCommand(app); !placed)
@@ -334,6 +390,9 @@ Status Parser::complete() {
     if (auto apart = checkOutputs(); !apart)
         return apart;
     m_options.verb = m_verbs.at(&app);
+    if (m_options.verb == Verb::plan)
+        if (auto chosen = chooseWindow(opensWindow); !chosen)
+            return chosen;
     if (m_options.verb == Verb::plan && m_options.model.empty())
         return Error{ErrorCode::usage, "MODEL is missing, see `workbench --help`", {}};
     m_options.trace.dtype = kDtypes.at(m_dtype);
@@ -350,7 +409,7 @@ Status Parser::complete() {
     return Ok{};
 }
 
-Parsed Parser::parse(int argc, const char* const* argv) {
+Parsed Parser::parse(int argc, const char* const* argv, bool opensWindow) {
     Parsed parsed;
     try {
         m_app.parse(argc, argv);
@@ -365,7 +424,7 @@ Parsed Parser::parse(int argc, const char* const* argv) {
         parsed.exitCode = exitCode(ErrorCode::usage);
         return parsed;
     }
-    if (auto completed = complete(); !completed) {
+    if (auto completed = complete(opensWindow); !completed) {
         parsed.err = completed.error().message;
         parsed.exitCode = exitCode(completed.error().code);
         return parsed;
@@ -397,8 +456,8 @@ Result<Requirement> parseRequirement(const std::string& text) {
     return requirement;
 }
 
-Parsed parse(int argc, const char* const* argv) {
-    return Parser().parse(argc, argv);
+Parsed parse(int argc, const char* const* argv, bool opensWindow) {
+    return Parser().parse(argc, argv, opensWindow);
 }
 
 } // namespace workbench::cli

@@ -50,8 +50,36 @@ TEST(Options, EveryCommandIsItsOwn) {
     EXPECT_EQ(optionsOf({"verify", "dir"}).verb, Verb::verify);
     EXPECT_EQ(optionsOf({"generate", "dir", "--prompt", "hi"}).verb, Verb::generate);
     EXPECT_EQ(optionsOf({"bench", "dir"}).verb, Verb::bench);
+    EXPECT_EQ(optionsOf({"bisect", "dir"}).verb, Verb::bisect);
     EXPECT_EQ(optionsOf({"plan-diff", "a", "b"}).verb, Verb::planDiff);
     EXPECT_EQ(optionsOf({"setup"}).verb, Verb::setup);
+}
+
+Verb verbOnADesktop(std::vector<const char*> words) {
+    words.insert(words.begin(), "workbench");
+    return parse(static_cast<int>(words.size()), words.data(), true).options.verb;
+}
+
+TEST(Options, OnADesktopTheWindowOpensUnlessThereIsWorkToDo) {
+    EXPECT_EQ(verbOnADesktop({}), Verb::window);
+    EXPECT_EQ(verbOnADesktop({"dir"}), Verb::window);
+    EXPECT_EQ(verbOnADesktop({"dir", "--dtype", "f32", "--trust-remote-code"}), Verb::window);
+    EXPECT_EQ(verbOnADesktop({"dir", "--apply-all"}), Verb::plan);
+    EXPECT_EQ(verbOnADesktop({"dir", "--export", "plan.json"}), Verb::plan);
+    EXPECT_EQ(verbOnADesktop({"dir", "--plan", "plan.json"}), Verb::plan);
+    EXPECT_EQ(verbOnADesktop({"dir", "--require", "qkv=1"}), Verb::plan);
+    EXPECT_EQ(verbOnADesktop({"dir", "--quiet"}), Verb::plan);
+    EXPECT_EQ(verbOnADesktop({"inspect", "dir"}), Verb::inspect);
+    EXPECT_EQ(optionsOf({"dir"}).verb, Verb::plan) << "without a desktop the report is printed";
+}
+
+TEST(Options, TheWindowIsACommandToo) {
+    EXPECT_EQ(optionsOf({"window"}).verb, Verb::window);
+    EXPECT_EQ(optionsOf({"window", "dir", "--plan", "plan.json"}).plan, "plan.json");
+    const Options pictures = optionsOf({"--screenshots", "out", "dir"});
+    EXPECT_EQ(pictures.verb, Verb::window);
+    EXPECT_EQ(pictures.screenshots, "out");
+    EXPECT_EQ(parsed({"--screenshots", "out", "dir", "--apply-all"}).exitCode, 2);
 }
 
 TEST(Options, ReadTheTracersOwn) {
@@ -62,6 +90,19 @@ TEST(Options, ReadTheTracersOwn) {
     EXPECT_TRUE(options.trace.trustRemoteCode);
     EXPECT_EQ(options.worker, "ssh box workbench-worker");
     EXPECT_EQ(optionsOf({"dir", "--dtype", "bf16"}).trace.dtype, TraceDtype::bf16);
+}
+
+TEST(Options, ReadTheLoadOfAMeasurement) {
+    const Options options = optionsOf({"bench", "dir", "--prompt-tokens", "512", "--new-tokens", "8", "--rounds", "7",
+                                       "--leave-one-out", "--json"});
+    EXPECT_EQ(options.promptTokens, 512);
+    EXPECT_EQ(options.newTokens, 8);
+    EXPECT_EQ(options.rounds, 7);
+    EXPECT_TRUE(options.leaveOneOut);
+    EXPECT_TRUE(options.json);
+    EXPECT_EQ(optionsOf({"bench", "dir", "--prompts", "a.txt"}).prompts, "a.txt");
+    EXPECT_EQ(optionsOf({"bisect", "dir"}).bisectBy, "numbers");
+    EXPECT_EQ(optionsOf({"bisect", "dir", "--by", "speed"}).bisectBy, "speed");
 }
 
 TEST(Options, WrongUseIsOneSentenceAndExitCode2) {

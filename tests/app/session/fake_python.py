@@ -32,6 +32,9 @@ def trace(out):
     if MODE == "bad-input":
         say(event="error", code="adapter", message="This is an adapter.", where="there")
         sys.exit(3)
+    if MODE == "untrusted" and "--trust-remote-code" not in arguments:
+        say(event="error", code="untrusted-code", message="It runs only with --trust-remote-code.", where=options["--model"] + "/config.json")
+        sys.exit(3)
     if MODE == "not-traced":
         say(event="error", code="data", message="It looks at data.", where="a.py:7")
         sys.exit(4)

@@ -12,18 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-Status checkRunnable(const TracedModel& model, const char* what) {
-    const std::string where = model.directory.empty() ? model.archive.string() : model.directory.string();
-    if (!model.runnable)
-        return Error{
-            ErrorCode::badInput,
-            where +
-                " is no language model program (token ids, positions and rows in, logits out): it cannot " +
-                what,
-            where};
-    return Ok{};
-}
-
 /// How many tokens fit behind the prompt: beyond its context a model computes without meaning, or not at all.
 Result<std::int64_t> roomFor(const TokenizerClient::Tokens& prompt, std::int64_t contextLength) {
     const auto length = static_cast<std::int64_t>(prompt.size());
@@ -47,17 +35,19 @@ Result<TokenizerClient::Tokens> promptTokens(TokenizerClient& tokenizer, const G
     return tokens;
 }
 
-Spread spreadOf(const json& object) {
-    return {numberOf(object, "median"), numberOf(object, "min"), numberOf(object, "max")};
-}
-
-ProgramSpeed speedOf(const json& programs, const char* name) {
-    const json program = programs.value(name, json::object());
-    return {spreadOf(program.value("prefill_tokens_per_s", json::object())),
-            spreadOf(program.value("decode_tokens_per_s", json::object()))};
-}
-
 } // namespace
+
+Status checkRunnable(const TracedModel& model, const char* what) {
+    const std::string where = model.directory.empty() ? model.archive.string() : model.directory.string();
+    if (!model.runnable)
+        return Error{
+            ErrorCode::badInput,
+            where +
+                " is no language model program (token ids, positions and rows in, logits out): it cannot " +
+                what,
+            where};
+    return Ok{};
+}
 
 Result<GeneratedText> generateText(Session& session, Runtime& runtime, const GenerateTextRequest& request,
                                    const std::function<void(std::string_view)>& onText, const Job& job) {
@@ -115,36 +105,6 @@ Result<GeneratedText> generateText(Session& session, Runtime& runtime, const Gen
                          static_cast<std::int64_t>(integersOf(result, "tokens").size()),
                          numberOf(result, "prefill_s"), numberOf(result, "decode_s"),
                          result.value("decode_tokens", std::int64_t{0})};
-}
-
-Result<BenchReport> benchSession(Session& session, Runtime& runtime, const BenchRequest& request,
-                                 const Job& job) {
-    const TracedModel& model = session.model();
-    if (auto fine = checkRunnable(model, "be measured"); !fine)
-        return fine.error();
-    auto rewritten = session.rewritten();
-    if (!rewritten)
-        return rewritten.error();
-    json weights = workerWeights(model);
-    if (!model.hasWeights)
-        weights["random"] = {{"seed", 1}};
-    if (auto loaded = runtime.load(kOriginal, model.canonical, weights, job); !loaded)
-        return loaded.error();
-    if (auto loaded = runtime.load(kRewritten, (*rewritten)->graph, weights, job); !loaded)
-        return loaded.error();
-    auto hello = runtime.hello(job);
-    if (!hello)
-        return hello.error();
-    auto answer = runtime.call("bench",
-                               {{"programs", {kOriginal, kRewritten}},
-                                {"prompt_tokens", request.promptTokens},
-                                {"new_tokens", request.newTokens},
-                                {"rounds", request.rounds}},
-                               job);
-    if (!answer)
-        return answer.error();
-    const json programs = answer->result.value("programs", json::object());
-    return BenchReport{speedOf(programs, kOriginal), speedOf(programs, kRewritten), std::move(hello).value()};
 }
 
 } // namespace workbench

@@ -46,9 +46,11 @@ Error Runtime::withPlace(Error error) const {
     return error;
 }
 
-Status Runtime::load(const std::string& name, const Graph& graph, const json& weights, const Job& job) {
+Status Runtime::load(const std::string& name, const Graph& graph, const json& weights, const Job& job,
+                     const std::string& device) {
     job.report("load", name);
-    auto answer = call("load", {{"name", name}, {"graph", print(graph)}, {"weights", weights}}, job);
+    json params = {{"name", name}, {"graph", print(graph)}, {"weights", weights}, {"device", device}};
+    auto answer = call("load", std::move(params), job);
     if (!answer)
         return m_command.empty() ? answer.error() : withPlace(answer.error());
     return Ok{};

@@ -19,7 +19,9 @@ public:
         : m_locations(std::move(locations)), m_command(std::move(command)) {}
 
     /// Compiles a graph under a name; programs of equal parameters share their weights.
-    Status load(const std::string& name, const Graph& graph, const nlohmann::json& weights, const Job& job);
+    /// `device`: one of the hello's "devices".
+    Status load(const std::string& name, const Graph& graph, const nlohmann::json& weights, const Job& job,
+                const std::string& device = "cpu");
     Result<WorkerClient::Answer> call(const std::string& method, nlohmann::json params, const Job& job,
                                       const WorkerClient::EventHandler& onEvent = {});
     /// What the worker said of itself; starts it.

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 
 namespace workbench {
 namespace {
@@ -52,10 +54,18 @@ bool readable(int fd, const CancelToken* cancel, std::chrono::milliseconds limit
     return ready > 0 && entries[0].revents != 0;
 }
 
+/// OpenMP's threads must sleep between parallel regions, see runtime/worker/main.cpp. Said here, the worker
+/// need not start itself again. Who sets the policy himself keeps it.
+std::map<std::string, std::string> workerEnvironment() {
+    if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT"))
+        return {};
+    return {{"OMP_WAIT_POLICY", "PASSIVE"}};
+}
+
 } // namespace
 
 Result<WorkerClient> WorkerClient::start(std::vector<std::string> command, const Job& job) {
-    auto process = Subprocess::start({std::move(command), {}, {}});
+    auto process = Subprocess::start({std::move(command), workerEnvironment(), {}});
     if (!process)
         return Error{ErrorCode::runtimeFailed, "the worker: " + process.error().message,
                      process.error().where};
@@ -137,6 +147,10 @@ Error WorkerClient::died(const Error& failure) {
         m_process.wait(10s);
     }
     std::string message = ended ? "the worker " + exit->text() : failure.message;
+    if (ended && exit->signal == SIGKILL)
+        message +=
+            ", as the system does when memory runs out: close other programs, or use a smaller dtype or "
+            "a worker on a larger machine";
     if (const std::string witness = lastLine(m_process.errorTail()); !witness.empty())
         message += ": " + witness;
     else if (ended && exit->success())

@@ -80,11 +80,9 @@ Json toJson(const BenchReport& report) {
          {{"output", comparisonJson(compare(report.before, report.after, Quantity::output))},
           {"prefill", comparisonJson(compare(report.before, report.after, Quantity::prefill))},
           {"decode", comparisonJson(compare(report.before, report.after, Quantity::decode))}}}};
-    if (!report.patterns.empty()) {
-        json["patterns"] = Json::array();
-        for (const PatternEffect& effect : report.patterns)
+    for (const PatternEffect& effect : report.patterns)
+        if (!effect.without.rounds.empty()) // a measurement that was stopped may not have come so far
             json["patterns"].push_back(effectJson(effect, report));
-    }
     return json;
 }
 

@@ -105,8 +105,7 @@ Result<Reply> Workshop::load(const Request& request) {
         if (error)
             return *error;
     if (*device != "cpu")
-        return Error{ErrorCode::badInput,
-                     "This worker runs programs on cpu, not on '" + *device + "'.",
+        return Error{ErrorCode::badInput, "This worker runs programs on cpu, not on '" + *device + "'.",
                      *device};
     m_loaded.erase(*name); // a failed load must not leave the old program to be mistaken for the new one
     auto graph = parseGraph(*text);

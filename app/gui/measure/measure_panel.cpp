@@ -21,7 +21,6 @@ namespace workbench::gui {
 namespace {
 
 using namespace std::chrono_literals;
-using By = SessionBisectRequest::By;
 
 constexpr auto kNewsEvery = 50ms;
 
@@ -129,130 +128,6 @@ void MeasurePanel::connectAll() {
     connect(&m_timer, &QTimer::timeout, this, &MeasurePanel::showNews);
 }
 
-void MeasurePanel::begin(JobHandle job, const QString& status) {
-    if (!job.valid()) {
-        notice(tr("“%1” is running: wait for its end, or cancel it.").arg(document().jobTitle()));
-        return;
-    }
-    m_job = job;
-    notice({});
-    m_progress->setRange(0, 0);
-    m_progress->setFormat(status);
-    m_timer.start();
-    showControls();
-}
-
-/// The last news may have come after the timer's last tick.
-void MeasurePanel::end() {
-    showNews();
-    m_timer.stop();
-    m_job = {};
-    showControls();
-}
-
-void MeasurePanel::start() {
-    const MeasureChoice choice = m_form->choice();
-    if (const QString fault = m_form->fault(); !fault.isEmpty())
-        return notice(fault);
-    if (running() || document().busy())
-        return;
-    document().setWorker(choice.worker);
-    m_feed = std::make_shared<LiveFeed>();
-    m_results->begin(choice.request.load);
-    m_measured = document().session().decisions();
-    m_isOurs = true;
-    begin(document().run<BenchReport>(
-              this, tr("Measure speed"),
-              [feed = m_feed, request = choice.request](Session& session, Runtime& runtime, const Job& job) {
-                  return measure(session, runtime, request, feed->observer(), job);
-              },
-              [this](Result<BenchReport> result) { finishMeasure(result); }),
-          tr("Loading"));
-    if (running() && !anythingApplied())
-        notice(tr("Nothing is applied: both programs are the same. Decide on rewrites to compare them."));
-}
-
-bool MeasurePanel::anythingApplied() const {
-    const auto& outcomes = document().rewritten()->outcomes;
-    return std::any_of(outcomes.begin(), outcomes.end(), [](const SiteOutcome& outcome) {
-        return outcome.state == SiteOutcome::State::applied;
-    });
-}
-
-void MeasurePanel::stop() {
-    if (!running())
-        return;
-    m_job.cancel();
-    m_stop->setEnabled(false);
-    m_stopAction->setEnabled(false);
-    m_progress->setRange(0, 0);
-}
-
-void MeasurePanel::finishMeasure(const Result<BenchReport>& result) {
-    end();
-    if (!result)
-        return fail(result.error());
-    m_results->setReport(*result);
-    m_form->rememberWorker();
-    m_form->showWorker(result->machine);
-    publishGains(*result);
-    showControls();
-}
-
-void MeasurePanel::bisect(By by) {
-    if (running() || document().busy())
-        return;
-    const MeasureChoice choice = m_form->choice();
-    document().setWorker(choice.worker);
-    m_feed = std::make_shared<LiveFeed>();
-    SessionBisectRequest request;
-    request.by = by;
-    request.load = choice.request.load;
-    request.device = choice.request.device;
-    request.onStep = [feed = m_feed](const BisectStep& step) { feed->step(step); };
-    begin(document().run<SessionBisect>(
-              this, tr("Find the guilty site"),
-              [feed = m_feed, request](Session& session, Runtime& runtime,
-                                       const Job& job) -> Result<SessionBisect> {
-                  auto sites = appliedSites(session);
-                  if (!sites)
-                      return sites.error();
-                  feed->sites(std::move(sites).value());
-                  return bisectSession(session, runtime, request, job);
-              },
-              [this, by](Result<SessionBisect> result) { finishBisect(result, by); }),
-          tr("Searching"));
-}
-
-void MeasurePanel::finishBisect(const Result<SessionBisect>& result, By by) {
-    end();
-    if (result)
-        return m_bisect->finish(*result, by);
-    m_bisect->stop(result.error().code == ErrorCode::cancelled
-                       ? tr("Stopped.")
-                       : QString::fromStdString(result.error().message));
-    if (result.error().code != ErrorCode::cancelled)
-        fail(result.error());
-}
-
-void MeasurePanel::askWorker() {
-    if (running() || document().busy())
-        return;
-    document().setWorker(m_form->choice().worker);
-    m_feed = std::make_shared<LiveFeed>();
-    begin(document().run<nlohmann::json>(
-              this, tr("Ask the worker"),
-              [](Session&, Runtime& runtime, const Job& job) { return runtime.hello(job); },
-              [this](Result<nlohmann::json> hello) {
-                  end();
-                  if (!hello)
-                      return fail(hello.error());
-                  m_form->rememberWorker();
-                  m_form->showWorker(*hello);
-              }),
-          tr("Starting the worker"));
-}
-
 void MeasurePanel::showNews() {
     LiveFeed::News news = m_feed->take();
     if (news.sites)
@@ -298,33 +173,6 @@ void MeasurePanel::notice(const QString& words) {
     m_notice->setVisible(!words.isEmpty());
 }
 
-void MeasurePanel::fail(const Error& error) {
-    if (error.code != ErrorCode::cancelled)
-        return notice(QString::fromStdString(error.message));
-    const auto& report = m_results->report();
-    const auto rounds = report ? report->after.rounds.size() : 0;
-    notice(rounds == 0 ? tr("Stopped.") : tr("Stopped after %n rounds.", nullptr, static_cast<int>(rounds)));
-}
-
-void MeasurePanel::publishGains(const BenchReport& report) {
-    std::map<std::string, MeasuredGain> gains;
-    const auto& outcomes = document().rewritten()->outcomes;
-    for (const PatternEffect& effect : report.patterns) {
-        const Comparison comparison = effectOf(effect, report, Quantity::decode);
-        // A site's share: sites of a pattern do the same work in each layer.
-        const auto share = [&](double ratio) {
-            return 100 * (ratio - 1) / static_cast<double>(effect.sites);
-        };
-        for (std::size_t i = 0; i < outcomes.size(); ++i)
-            if (const Site& site = document().analysis().sites[i];
-                site.pattern == effect.pattern && outcomes[i].state == SiteOutcome::State::applied)
-                gains[site.id] = {share(comparison.ratio), share(comparison.interval.low),
-                                  share(comparison.interval.high)};
-    }
-    if (!gains.empty())
-        document().setMeasured(std::move(gains));
-}
-
 void MeasurePanel::selectSite(const QString& id) {
     const auto& sites = document().analysis().sites;
     for (std::size_t i = 0; i < sites.size(); ++i)
@@ -342,38 +190,11 @@ void MeasurePanel::openByDialog() {
         openReport(file);
 }
 
-void MeasurePanel::openReport(const QString& file) {
-    document().look<BenchReport>(
-        this, [path = file.toStdString()](Session&, const Job&) { return readBench(path); },
-        [this, file](Result<BenchReport> report) {
-            if (!report)
-                return fail(report.error());
-            m_isOurs = false;
-            notice({});
-            m_results->setOpened(*report, file);
-            showControls();
-        });
-}
-
 void MeasurePanel::saveByDialog() {
     const QString file = QFileDialog::getSaveFileName(this, tr("Save Measurement"), "bench.json",
                                                       tr("Measurements (*.json);;All files (*)"));
     if (!file.isEmpty())
         saveReport(file);
-}
-
-void MeasurePanel::saveReport(const QString& file) {
-    if (!m_results->report())
-        return;
-    document().look<Ok>(
-        this,
-        [path = file.toStdString(), report = *m_results->report()](Session&, const Job&) {
-            return writeBench(report, path);
-        },
-        [this](Result<Ok> written) {
-            if (!written)
-                fail(written.error());
-        });
 }
 
 void MeasurePanel::saveState(QSettings& settings) const {

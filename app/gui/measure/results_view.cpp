@@ -92,7 +92,8 @@ ResultsView::ResultsView(QWidget* parent) : QWidget(parent) {
         tr("Start measures tokens per second of the model as it is and as you decided, in turn, on the "
            "same tokens. Stop works at once."));
     makeTabs();
-    m_splitter = new QSplitter(Qt::Vertical);
+    m_splitter = new QSplitter(Qt::Horizontal); // the one that needs less height, until there is some
+    m_splitter->setObjectName("resultsSplitter");
     m_splitter->addWidget(m_curves);
     m_splitter->addWidget(m_tabs);
     m_splitter->setStretchFactor(0, 3);

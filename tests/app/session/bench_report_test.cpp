@@ -57,6 +57,14 @@ TEST(BenchReport, IsReadBackAsItWasWritten) {
     EXPECT_EQ(toJson(*read), toJson(someReport()));
 }
 
+TEST(BenchReport, APatternThatAStopLeftUnmeasuredIsLeftOut) {
+    BenchReport report = someReport();
+    report.patterns.push_back({"rope", 30, {}});
+    const json document = json::parse(toJson(report).dump());
+    EXPECT_EQ(document["patterns"].size(), 1u);
+    EXPECT_EQ(errorOf(document), "");
+}
+
 TEST(BenchReport, ErrorsNameFileAndKey) {
     json document = someJson();
     document["after"]["decode"]["tokens_per_s"]["mean"] = 3;

@@ -60,7 +60,12 @@ void sendSample(const json& id, const std::string& program, int round, const jso
                                                    : params.at("prompt_tokens").get<std::size_t>();
     const auto count = params.at("new_tokens").get<std::size_t>();
     const double seconds = secondsPerToken(g_graphs.at(program));
-    send({{"id", id}, {"event", "pace"}, {"program", program}, {"round", round}, {"tokens", 1}, {"seconds", seconds}});
+    send({{"id", id},
+          {"event", "pace"},
+          {"program", program},
+          {"round", round},
+          {"tokens", 1},
+          {"seconds", seconds}});
     send({{"id", id},
           {"event", "sample"},
           {"program", program},

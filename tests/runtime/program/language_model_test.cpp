@@ -179,7 +179,8 @@ TEST(Benchmark, TellsOfEverySampleInTurnButTheFirstRound) {
     const std::atomic<bool> cancel = false;
     Told told;
     ASSERT_TRUE(benchmark({&a, &b}, {4, 3, 2, {}}, cancel, told.observer()));
-    EXPECT_EQ(told.order, (std::vector<std::pair<std::size_t, std::int64_t>>{{0, 0}, {1, 0}, {0, 1}, {1, 1}}));
+    EXPECT_EQ(told.order,
+              (std::vector<std::pair<std::size_t, std::int64_t>>{{0, 0}, {1, 0}, {0, 1}, {1, 1}}));
     for (const BenchmarkSample& sample : told.samples) {
         EXPECT_EQ(sample.promptTokens, 4);
         EXPECT_GT(sample.prefillSeconds, 0);

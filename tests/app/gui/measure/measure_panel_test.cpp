@@ -12,6 +12,7 @@
 #include <QtWidgets/QPlainTextEdit>
 #include <QtWidgets/QPushButton>
 #include <QtWidgets/QSpinBox>
+#include <QtWidgets/QSplitter>
 #include <QtWidgets/QTabWidget>
 #include <QtWidgets/QTableView>
 
@@ -230,6 +231,14 @@ TEST_F(MeasurePanelTest, RemembersWhatWasEntered) {
     EXPECT_EQ(child<QSpinBox>("rounds").value(), 7);
     EXPECT_EQ(child<QComboBox>("worker").currentText(), WORKBENCH_FAKE_WORKER);
     EXPECT_GT(child<QComboBox>("worker").findText(WORKBENCH_FAKE_WORKER), 0);
+}
+
+TEST_F(MeasurePanelTest, PutsFiguresBesideTheCurvesInAFlatDock) {
+    const auto& splitter = child<QSplitter>("resultsSplitter");
+    m_panel->resize(900, 760);
+    EXPECT_EQ(splitter.orientation(), Qt::Vertical);
+    m_panel->resize(1400, 400);
+    EXPECT_EQ(splitter.orientation(), Qt::Horizontal);
 }
 
 TEST_F(MeasurePanelTest, EveryControlHasANameForScreenReaders) {

@@ -48,12 +48,21 @@ struct RopeCall {
     NormSpec spec;
 };
 
+/// The list of all kernels: name and call. Tables and declarations are made from it; what it lacks is one
+/// definition for the CPU's instruction sets and one for CUDA.
+#define WORKBENCH_KERNELS(KERNEL)                                                                            \
+    KERNEL(rmsNorm, RmsNormCall)                                                                             \
+    KERNEL(actAndMul, ActAndMulCall)                                                                         \
+    KERNEL(rope, RopeCall)                                                                                   \
+    KERNEL(attention, AttentionCall)
+
+#define WORKBENCH_KERNEL_POINTER(NAME, CALL) void (*NAME)(const CALL&);
+#define WORKBENCH_KERNEL_DECLARATION(NAME, CALL) void NAME(const CALL& call);
+#define WORKBENCH_KERNEL_ENTRY(NAME, CALL) NAME,
+
 struct Kernels {
     const char* name; // of the instruction set, or "cuda"
-    void (*rmsNorm)(const RmsNormCall&);
-    void (*actAndMul)(const ActAndMulCall&);
-    void (*rope)(const RopeCall&);
-    void (*attention)(const AttentionCall&);
+    WORKBENCH_KERNELS(WORKBENCH_KERNEL_POINTER)
 };
 
 /// The table for the instruction set that LibTorch chose (ATEN_CPU_CAPABILITY forces a lower one), or the

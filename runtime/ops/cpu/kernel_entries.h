@@ -5,9 +5,6 @@
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 
-void rmsNorm(const RmsNormCall& call);
-void actAndMul(const ActAndMulCall& call);
-void rope(const RopeCall& call);
-void attention(const AttentionCall& call);
+WORKBENCH_KERNELS(WORKBENCH_KERNEL_DECLARATION)
 
 } // namespace workbench::ops::cpu::WORKBENCH_ISA

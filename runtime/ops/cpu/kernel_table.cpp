@@ -6,7 +6,8 @@
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 
 const Kernels& table() {
-    static constexpr Kernels kTable{WORKBENCH_STRING(WORKBENCH_ISA), rmsNorm, actAndMul, rope, attention};
+    static constexpr Kernels kTable{WORKBENCH_STRING(WORKBENCH_ISA),
+                                    WORKBENCH_KERNELS(WORKBENCH_KERNEL_ENTRY)};
     return kTable;
 }
 

@@ -73,9 +73,6 @@ __device__ Acc<T> normalized(T x, Acc<T> inverse, const T* weight, int64_t i, co
     return rounded<T>(rounded<T>(y) * (offset == S(0) ? w : rounded<T>(offset + w)));
 }
 
-void rmsNorm(const RmsNormCall& call);
-void actAndMul(const ActAndMulCall& call);
-void rope(const RopeCall& call);
-void attention(const AttentionCall& call);
+WORKBENCH_KERNELS(WORKBENCH_KERNEL_DECLARATION)
 
 } // namespace workbench::ops::cuda

@@ -1,10 +1,14 @@
 #include "runtime/ops/cuda/common.cuh"
 
 namespace workbench::ops {
+namespace cuda {
+
+constexpr Kernels kTable{"cuda", WORKBENCH_KERNELS(WORKBENCH_KERNEL_ENTRY)};
+
+} // namespace cuda
 
 const Kernels* cudaKernels() {
-    static const Kernels kTable{"cuda", cuda::rmsNorm, cuda::actAndMul, cuda::rope, cuda::attention};
-    return &kTable;
+    return &cuda::kTable;
 }
 
 } // namespace workbench::ops

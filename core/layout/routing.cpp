@@ -13,6 +13,7 @@ constexpr double kSameRow = 0.75;
 constexpr double kClear = 8;       ///< between a way and what it passes
 constexpr double kEdgeClear = 10;  ///< between two ways
 constexpr double kLabelReach = 24; ///< at most so far left of its label does an edge pass
+constexpr double kLabelGap = 2;    ///< that an edge reaches into its label's room, which has a margin
 /// Above so many boxes and edges ways stay where Graphviz has them: straightening looks at all of a row.
 constexpr std::size_t kLarge = 1500;
 
@@ -58,15 +59,17 @@ private:
     Range freeAt(std::size_t edge, const Pass& pass) const;
     void straighten(std::size_t edge);
     void movePass(std::size_t edge, Pass& pass, double x);
-    std::vector<Point> wayOf(std::size_t edge) const;
+    void moveLabel(std::size_t edge, Obstacle& label, double x);
+    double originOf(std::size_t edge, bool isTarget) const;
     void spread(bool isTarget);
+    std::vector<Point> wayOf(std::size_t edge) const;
     void draw(std::size_t edge);
 
     const FlatProblem& m_problem;
     FlatSolution& m_solution;
     std::vector<Row> m_rows;                 ///< from top to bottom
-    std::vector<std::vector<Pass>> m_passes; ///< by edge
-    std::vector<std::vector<Point>> m_ways;  ///< by edge: from end to end; empty: stays as it is
+    std::vector<std::vector<Pass>> m_passes; ///< by edge, from top to bottom
+    std::vector<Point> m_starts, m_goals;    ///< by edge
 };
 
 void Router::collectRows() {
@@ -135,8 +138,10 @@ double Router::wayAt(const std::vector<Point>& curve, double y) const {
 
 /// The rows between the ends of an edge, where Graphviz has it pass them.
 void Router::collectPasses(std::size_t edge) {
-    const double start = endOf(m_problem.edges[edge].from, false).y;
-    const double end = endOf(m_problem.edges[edge].to, true).y;
+    m_starts.push_back(endOf(m_problem.edges[edge].from, false));
+    m_goals.push_back(endOf(m_problem.edges[edge].to, true));
+    const double start = m_starts.back().y;
+    const double end = m_goals.back().y;
     for (std::size_t row = 0; row < m_rows.size(); ++row) {
         if (m_rows[row].top < start || m_rows[row].bottom > end)
             continue;
@@ -155,7 +160,7 @@ Range Router::freeAt(std::size_t edge, const Pass& pass) const {
         const double clear = obstacle.way >= 0 ? kEdgeClear : kClear;
         if (obstacle.label == static_cast<std::int32_t>(edge)) {
             range.low = std::max(range.low, obstacle.left - kLabelReach);
-            range.high = std::min(range.high, obstacle.left - 2);
+            range.high = std::min(range.high, obstacle.left + kLabelGap);
         } else if ((obstacle.left + obstacle.right) / 2 < pass.x) {
             range.low = std::max(range.low, obstacle.right + clear);
         } else {
@@ -167,17 +172,29 @@ Range Router::freeAt(std::size_t edge, const Pass& pass) const {
 
 void Router::movePass(std::size_t edge, Pass& pass, double x) {
     pass.x = x;
-    for (Obstacle& obstacle : m_rows[pass.row].obstacles)
+    for (Obstacle& obstacle : m_rows[pass.row].obstacles) {
         if (obstacle.way == static_cast<std::int32_t>(edge))
             obstacle.left = obstacle.right = x;
+        else if (obstacle.label == static_cast<std::int32_t>(edge))
+            moveLabel(edge, obstacle, x - kLabelGap);
+    }
+}
+
+/// A label follows its edge, to the left alone: there was nothing but the edge.
+void Router::moveLabel(std::size_t edge, Obstacle& label, double x) {
+    if (x >= label.left)
+        return;
+    label.right += x - label.left;
+    label.left = x;
+    m_solution.labels[edge].x = x;
 }
 
 /// As few bends as the free ranges allow: one x for as many rows as share one, the nearest to where the way
 /// comes from.
 void Router::straighten(std::size_t edge) {
     std::vector<Pass>& passes = m_passes[edge];
-    double x = endOf(m_problem.edges[edge].from, false).x;
-    const double goal = endOf(m_problem.edges[edge].to, true).x;
+    double x = m_starts[edge].x;
+    const double goal = m_goals[edge].x;
     for (std::size_t first = 0; first < passes.size();) {
         Range shared = freeAt(edge, passes[first]);
         std::size_t last = first + 1;
@@ -195,59 +212,51 @@ void Router::straighten(std::size_t edge) {
     }
 }
 
-/// Two points per row that the edge passes, where it enters and where it leaves the row.
-std::vector<Point> Router::wayOf(std::size_t edge) const {
-    const Point start = endOf(m_problem.edges[edge].from, false);
-    const Point end = endOf(m_problem.edges[edge].to, true);
-    if (end.y <= start.y)
-        return {};
-    std::vector<Point> way{start};
-    for (const Pass& pass : m_passes[edge]) {
-        way.push_back({pass.x, m_rows[pass.row].top});
-        way.push_back({pass.x, m_rows[pass.row].bottom});
-    }
-    way.push_back(end);
-    return way;
+/// Where an edge comes from: the place nearest to its end that is off the end's middle.
+double Router::originOf(std::size_t edge, bool isTarget) const {
+    const std::vector<Pass>& passes = m_passes[edge];
+    const double middle = (isTarget ? m_goals : m_starts)[edge].x;
+    for (std::size_t i = 0; i < passes.size(); ++i)
+        if (const double x = passes[isTarget ? passes.size() - 1 - i : i].x; std::abs(x - middle) > kClear)
+            return x;
+    return (isTarget ? m_starts : m_goals)[edge].x;
 }
 
 /// Edges that meet in the middle of a box's side are drawn apart, in the order in which they come.
 void Router::spread(bool isTarget) {
-    std::map<std::int32_t, std::vector<std::size_t>> edgesOfBox;
-    for (std::size_t i = 0; i < m_ways.size(); ++i) {
+    std::map<std::int32_t, std::vector<std::pair<double, std::size_t>>> edgesOfBox;
+    for (std::size_t i = 0; i < m_starts.size(); ++i) {
         const FlatEnd& end = isTarget ? m_problem.edges[i].to : m_problem.edges[i].from;
-        if (!m_ways[i].empty() && end.box != FlatEnd::kOutside && end.door < 0)
-            edgesOfBox[end.box].push_back(i);
+        if (end.box != FlatEnd::kOutside && end.door < 0 && m_goals[i].y > m_starts[i].y)
+            edgesOfBox[end.box].emplace_back(originOf(i, isTarget), i);
     }
-    // Where an edge comes from: the first place along its way that is off the middle.
-    const auto origin = [&](std::size_t edge) {
-        const std::vector<Point>& way = m_ways[edge];
-        const double middle = isTarget ? way.back().x : way.front().x;
-        for (std::size_t i = 0; i < way.size(); ++i)
-            if (const Point& point = isTarget ? way[way.size() - 1 - i] : way[i];
-                std::abs(point.x - middle) > 1)
-                return point.x;
-        return middle;
-    };
     for (auto& [index, edges] : edgesOfBox) {
-        if (edges.size() < 2)
-            continue;
-        std::stable_sort(edges.begin(), edges.end(),
-                         [&](std::size_t a, std::size_t b) { return origin(a) < origin(b); });
+        std::sort(edges.begin(), edges.end());
         const FlatBox& box = m_problem.boxes[at(index)];
         const double room = (box.width - box.left - box.right) * kSharedSide;
         const double step = std::min(kWidestSpread, room / static_cast<double>(edges.size()));
         double shift = -step * static_cast<double>(edges.size() - 1) / 2;
-        for (const std::size_t edge : edges) {
-            Point& end = isTarget ? m_ways[edge].back() : m_ways[edge].front();
-            end.x += shift;
+        for (const auto& [origin, edge] : edges) {
+            (isTarget ? m_goals : m_starts)[edge].x += shift;
             shift += step;
         }
     }
 }
 
+/// Two points per row that the edge passes, where it enters and where it leaves the row.
+std::vector<Point> Router::wayOf(std::size_t edge) const {
+    std::vector<Point> way{m_starts[edge]};
+    for (const Pass& pass : m_passes[edge]) {
+        way.push_back({pass.x, m_rows[pass.row].top});
+        way.push_back({pass.x, m_rows[pass.row].bottom});
+    }
+    way.push_back(m_goals[edge]);
+    return way;
+}
+
 /// Straight past rows; between them a curve that starts and ends upright.
 void Router::draw(std::size_t edge) {
-    const std::vector<Point>& way = m_ways[edge];
+    const std::vector<Point> way = wayOf(edge);
     std::vector<Point> curve{way.front()};
     for (std::size_t i = 1; i < way.size(); ++i) {
         const Point from = curve.back();
@@ -265,15 +274,13 @@ void Router::run() {
     m_passes.resize(m_problem.edges.size());
     for (std::size_t i = 0; i < m_problem.edges.size(); ++i)
         collectPasses(i);
+    spread(false);
+    spread(true);
     if (m_problem.boxes.size() + m_problem.edges.size() <= kLarge)
         for (std::size_t i = 0; i < m_problem.edges.size(); ++i)
             straighten(i);
     for (std::size_t i = 0; i < m_problem.edges.size(); ++i)
-        m_ways.push_back(wayOf(i));
-    spread(false);
-    spread(true);
-    for (std::size_t i = 0; i < m_ways.size(); ++i)
-        if (!m_ways[i].empty())
+        if (m_goals[i].y > m_starts[i].y)
             draw(i);
 }
 

@@ -69,29 +69,8 @@ public:
         return constant(c10::IValue());
     }
 
-    Result<ArgumentBinding> operator()(bool value) const {
-        switch (m_wanted.kind) {
-        case TypeKind::BoolType:
-        case TypeKind::NumberType:
-            return constant(value);
-        case TypeKind::TensorType:
-            return constant(at::native::wrapped_scalar_tensor(value));
-        default:
-            return mismatch(m_type);
-        }
-    }
-
-    Result<ArgumentBinding> operator()(double value) const {
-        switch (m_wanted.kind) {
-        case TypeKind::FloatType:
-        case TypeKind::NumberType:
-            return constant(value);
-        case TypeKind::TensorType:
-            return constant(at::native::wrapped_scalar_tensor(value));
-        default:
-            return mismatch(m_type);
-        }
-    }
+    Result<ArgumentBinding> operator()(bool value) const { return number(value, TypeKind::BoolType); }
+    Result<ArgumentBinding> operator()(double value) const { return number(value, TypeKind::FloatType); }
 
     Result<ArgumentBinding> operator()(const SymInt& value) const {
         if (m_wanted.kind == TypeKind::ListType)
@@ -192,6 +171,15 @@ public:
     }
 
 private:
+    template <typename T>
+    Result<ArgumentBinding> number(T value, TypeKind own) const {
+        if (m_wanted.kind == own || m_wanted.kind == TypeKind::NumberType)
+            return constant(value);
+        if (m_wanted.kind == TypeKind::TensorType)
+            return constant(at::native::wrapped_scalar_tensor(value));
+        return mismatch(m_type);
+    }
+
     template <typename T>
     Result<ArgumentBinding> list(const std::vector<T>& values, TypeKind element) const {
         if (m_wanted.kind != TypeKind::ListType || m_wanted.element != element)

@@ -61,6 +61,23 @@ Status readFully(int fd, const std::filesystem::path& file, std::uint64_t offset
     return Ok{};
 }
 
+/// What a checkpoint is read from: an index, else model.safetensors, else all that a directory holds, as the
+/// tracer takes them. Empty for a directory without any.
+std::vector<std::filesystem::path> filesOf(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored))
+        return {path};
+    for (const char* name : {"model.safetensors.index.json", "model.safetensors"})
+        if (std::filesystem::is_regular_file(path / name, ignored))
+            return {path / name};
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(path, ignored))
+        if (entry.path().extension() == ".safetensors" && entry.is_regular_file(ignored))
+            files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
 /// One header entry, as far as the header alone tells.
 Result<SafetensorsEntry> entryFrom(const std::filesystem::path& file, const std::string& name,
                                    const Json& json) {
@@ -146,7 +163,8 @@ private:
 };
 
 Status SafetensorsIndex::addFile(const std::filesystem::path& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // A pipe without a writer must not block: it is refused below.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return broken(path, std::strerror(errno));
     auto file = std::make_shared<const File>(fd);
@@ -213,32 +231,20 @@ Status SafetensorsIndex::addShards(const std::filesystem::path& index) {
 }
 
 Result<SafetensorsIndex> SafetensorsIndex::open(const std::filesystem::path& path) {
-    std::error_code ignored;
-    std::filesystem::path file = path;
-    if (std::filesystem::is_directory(path, ignored)) {
-        const std::filesystem::path index = path / "model.safetensors.index.json";
-        file = std::filesystem::exists(index, ignored) ? index : path / "model.safetensors";
-        if (!std::filesystem::exists(file, ignored)) {
-            std::vector<std::filesystem::path> others;
-            for (const auto& entry : std::filesystem::directory_iterator(path, ignored))
-                if (entry.path().extension() == ".safetensors")
-                    others.push_back(entry.path());
-            if (others.size() != 1)
-                return broken(
-                    path, "the directory holds neither model.safetensors nor model.safetensors.index.json");
-            file = others.front();
-        }
-    }
+    const std::vector<std::filesystem::path> files = filesOf(path);
+    if (files.empty())
+        return broken(path, "the directory holds neither model.safetensors nor model.safetensors.index.json");
     SafetensorsIndex index;
-    try {
-        const Status status = file.extension() == ".json" ? index.addShards(file) : index.addFile(file);
-        if (!status)
-            return status.error();
-    } catch (const Json::exception& exception) {
-        const std::string_view reason = exception.what();
-        return broken(file,
-                      "its JSON is malformed (" + std::string(reason.substr(reason.find("] ") + 2)) + ")");
-    }
+    for (const std::filesystem::path& file : files)
+        try {
+            const Status status = file.extension() == ".json" ? index.addShards(file) : index.addFile(file);
+            if (!status)
+                return status.error();
+        } catch (const Json::exception& exception) {
+            const std::string_view reason = exception.what();
+            return broken(file, "its JSON is malformed (" +
+                                    std::string(reason.substr(reason.find("] ") + 2)) + ")");
+        }
     return index;
 }
 

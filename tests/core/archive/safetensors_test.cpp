@@ -2,6 +2,7 @@
 #include "tests/support/temporary_folder.h"
 
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace workbench {
@@ -75,6 +76,20 @@ TEST_F(Safetensors, ReadsShards) {
     EXPECT_EQ(bytesOf(index, "x"), "xxxx");
     EXPECT_EQ(bytesOf(index, "y"), "yyyy");
     EXPECT_EQ(index.files().size(), 2U);
+}
+
+TEST_F(Safetensors, WithoutAnIndexAllFilesAreTakenTogether) {
+    writeShards();
+    std::filesystem::remove(folder() / "model.safetensors.index.json");
+    const SafetensorsIndex index = SafetensorsIndex::open(folder()).value();
+    EXPECT_EQ(bytesOf(index, "x"), "xxxx");
+    EXPECT_EQ(bytesOf(index, "y"), "yyyy");
+}
+
+TEST_F(Safetensors, APipeIsRefusedWithoutWaitingForIt) {
+    ASSERT_EQ(::mkfifo((folder() / "pipe.safetensors").c_str(), 0600), 0);
+    EXPECT_NE(problemOf("pipe.safetensors").find("not a regular file"), std::string::npos);
+    EXPECT_NE(problemOf("").find("neither"), std::string::npos) << "nor does it count as a checkpoint";
 }
 
 TEST_F(Safetensors, AMissingShardIsNamed) {

@@ -128,11 +128,14 @@ TEST_F(DamagedInput, Checkpoints) {
 }
 
 TEST_F(DamagedInput, Indexes) {
-    writeFile("model-1.safetensors", std::string("\2\0\0\0\0\0\0\0{}", 10));
-    damage(R"({"metadata":{"total_size":0},"weight_map":{}})", [&](const std::string& bytes) {
-        const auto index = SafetensorsIndex::open(written("model.safetensors.index.json", bytes));
-        return ok(index ? nullptr : &index.error());
-    });
+    const std::string header = R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+    writeFile("1.safetensors",
+              std::string(1, static_cast<char>(header.size())) + std::string(7, '\0') + header + "data");
+    damage(R"({"metadata":{"total_size":4},"weight_map":{"a":"1.safetensors"}})",
+           [&](const std::string& bytes) {
+               const auto index = SafetensorsIndex::open(written("model.safetensors.index.json", bytes));
+               return ok(index ? nullptr : &index.error());
+           });
 }
 
 TEST_F(DamagedInput, Plans) {

@@ -97,6 +97,7 @@ void BeforeAfterPanel::build() {
     m_pages = new QStackedLayout(this);
     m_pages->addWidget(m_hint);
     m_pages->addWidget(graphs);
+    m_pages->setCurrentWidget(graphs); // the hint only once it is known to be true
 }
 
 QWidget* BeforeAfterPanel::buildSide(GraphSide side) {
@@ -141,7 +142,8 @@ void BeforeAfterPanel::take(std::shared_ptr<const Rewritten> rewritten, std::sha
     m_rewritten = rewritten;
     const auto& model = document().session().sharedModel();
     const bool some = !map->steps().empty();
-    m_sync->setCorrespondence(some ? map : nullptr);
+    const std::shared_ptr<const Graph> original(model, &model->canonical), result(rewritten, &rewritten->graph);
+    m_sync->setCorrespondence(some ? map : nullptr, original, result);
     m_pages->setCurrentIndex(some);
     if (!some) {
         m_steps.clear();
@@ -149,9 +151,8 @@ void BeforeAfterPanel::take(std::shared_ptr<const Rewritten> rewritten, std::sha
         Q_EMIT updated();
         return;
     }
-    m_panes[0]->setSource({std::shared_ptr<const Graph>(model, &model->canonical),
-                           std::make_shared<const ModuleTree>(document().tree())});
-    m_panes[1]->setSource({std::shared_ptr<const Graph>(rewritten, &rewritten->graph), nullptr});
+    m_panes[0]->setSource({original, std::make_shared<const ModuleTree>(document().tree())});
+    m_panes[1]->setSource({result, nullptr});
     QStringList patterns;
     for (const Pattern& pattern : workbench::patterns())
         if (std::any_of(map->steps().begin(), map->steps().end(), [&](const RewriteStep& step) {
@@ -230,7 +231,7 @@ void BeforeAfterPanel::tell(GraphSide side) {
     m_fate->setText(m_sync->fateText(side, index));
     m_fate->setToolTip(m_fate->text());
     const Correspondence* map = m_sync->correspondence();
-    if (index < 0 || !map)
+    if (index < 0 || !m_sync->isCurrent(side))
         return;
     const Box& box = m_panes[at(side)]->scene()->diagram.boxes[static_cast<std::size_t>(index)];
     m_choosing = true;

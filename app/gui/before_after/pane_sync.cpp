@@ -91,13 +91,21 @@ void PaneSync::connectPane(GraphSide side) {
     });
 }
 
-void PaneSync::setCorrespondence(std::shared_ptr<const Correspondence> map) {
+void PaneSync::setCorrespondence(std::shared_ptr<const Correspondence> map, std::shared_ptr<const Graph> original,
+                                 std::shared_ptr<const Graph> rewritten) {
     m_map = std::move(map);
+    m_graphs[0] = std::move(original);
+    m_graphs[1] = std::move(rewritten);
     m_reference.clear();
     if (m_map)
         return;
     for (CanvasPane* each : m_panes)
         each->view().setFates({});
+}
+
+bool PaneSync::isCurrent(GraphSide side) const {
+    const CanvasPane& shown = pane(side);
+    return m_map && shown.scene() && shown.picture().source.graph == m_graphs[side == GraphSide::rewritten];
 }
 
 void PaneSync::openScope(const std::string& scope) {
@@ -106,7 +114,7 @@ void PaneSync::openScope(const std::string& scope) {
 }
 
 void PaneSync::paintFates(GraphSide side) {
-    if (!m_map || !pane(side).scene())
+    if (!isCurrent(side))
         return;
     std::vector<Highlight> highlights;
     for (const std::optional<Fate> fate : fatesOf(*m_map, side, pane(side).scene()->diagram))
@@ -154,7 +162,7 @@ void PaneSync::follow(GraphSide leader) {
     m_leader = leader;
     CanvasPane& from = pane(leader);
     CanvasPane& to = pane(otherSide(leader));
-    if (!m_map || !from.scene() || !to.scene())
+    if (!isCurrent(GraphSide::original) || !isCurrent(GraphSide::rewritten))
         return;
     const QScopedValueRollback guard(m_following, true);
     const std::int32_t box = reference(leader);
@@ -174,7 +182,7 @@ void PaneSync::align(GraphSide leader) {
 
 void PaneSync::choosePartners(GraphSide side) {
     CanvasPane& to = pane(otherSide(side));
-    if (!m_map || !to.scene())
+    if (!isCurrent(GraphSide::original) || !isCurrent(GraphSide::rewritten))
         return;
     std::vector<std::int32_t> partners;
     for (const std::int32_t box : pane(side).view().chosen()) {
@@ -189,11 +197,11 @@ void PaneSync::choosePartners(GraphSide side) {
 }
 
 QString PaneSync::fateText(GraphSide side, std::int32_t index) const {
-    if (!m_map || index < 0)
+    if (!isCurrent(side) || index < 0)
         return {};
     const Box& box = boxOfScene(*pane(side).scene(), index);
     const QString name = QString::fromStdString(box.title);
-    const Scene* other = pane(otherSide(side)).scene();
+    const Scene* other = isCurrent(otherSide(side)) ? pane(otherSide(side)).scene() : nullptr;
     const std::vector<std::int32_t> partners =
         other ? partnersOf(*m_map, side, box, other->diagram) : std::vector<std::int32_t>();
     const std::optional<Fate> fate = fateOf(*m_map, side, box);

@@ -14,8 +14,11 @@ class PaneSync : public QObject {
 public:
     PaneSync(CanvasPane& original, CanvasPane& rewritten, QObject* parent);
 
-    /// Null while the two do not belong together.
-    void setCorrespondence(std::shared_ptr<const Correspondence> map);
+    /// Of the graphs that are the panes' sources; null while the two do not belong together.
+    void setCorrespondence(std::shared_ptr<const Correspondence> map, std::shared_ptr<const Graph> original = {},
+                           std::shared_ptr<const Graph> rewritten = {});
+    /// The pane shows a drawing of the graph that the correspondence is of, not yet an older one.
+    bool isCurrent(GraphSide side) const;
     const Correspondence* correspondence() const { return m_map.get(); }
 
     CanvasPane& pane(GraphSide side) const { return *m_panes[side == GraphSide::rewritten]; }
@@ -39,6 +42,7 @@ private:
 
     CanvasPane* m_panes[2];
     std::shared_ptr<const Correspondence> m_map;
+    std::shared_ptr<const Graph> m_graphs[2];
     std::string m_reference; ///< key of the leader's box that its partner is aligned with
     GraphSide m_leader = GraphSide::original;
     bool m_following = false; ///< the move that is heard of is our own

@@ -224,7 +224,7 @@ void CanvasPanel::scopeShown() {
     updateLegend();
     showTotal();
     markHits();
-    takeSelection();
+    chooseSelected();
 }
 
 void CanvasPanel::updateMarks() {
@@ -314,9 +314,14 @@ std::vector<NodeId> CanvasPanel::nodesOfSelection() const {
 }
 
 void CanvasPanel::takeSelection() {
-    const Scene* scene = m_pane->scene();
-    if (m_choosing || !scene)
+    if (m_choosing || !m_pane->scene())
         return;
+    chooseSelected();
+    m_pane->view().ensureShown(m_pane->view().chosen());
+}
+
+void CanvasPanel::chooseSelected() {
+    const Scene* scene = m_pane->scene();
     std::vector<std::int32_t> boxes;
     for (const NodeId node : nodesOfSelection())
         if (const std::int32_t box = boxOf(scene->diagram, node); box >= 0)
@@ -328,10 +333,8 @@ void CanvasPanel::takeSelection() {
                 boxes.push_back(static_cast<std::int32_t>(i));
     std::sort(boxes.begin(), boxes.end());
     boxes.erase(std::unique(boxes.begin(), boxes.end()), boxes.end());
-    if (boxes == m_pane->view().chosen())
-        return;
-    m_pane->view().choose(boxes);
-    m_pane->view().ensureShown(boxes);
+    if (boxes != m_pane->view().chosen())
+        m_pane->view().choose(std::move(boxes));
 }
 
 void CanvasPanel::reveal() {

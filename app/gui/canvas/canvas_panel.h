@@ -51,7 +51,8 @@ private:
     void goToSibling(int step);
 
     void tellSelection(); ///< from the canvas to the others
-    void takeSelection(); ///< from the others to the canvas
+    void takeSelection(); ///< from the others to the canvas, moved into sight
+    void chooseSelected();
     std::vector<NodeId> nodesOfSelection() const;
     void reveal();
 

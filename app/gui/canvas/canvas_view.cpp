@@ -144,8 +144,8 @@ void CanvasView::updateHighlights() {
 // Place and size.
 
 void CanvasView::growRoom() {
-    const double room = 0.8 / zoom();
-    const QSizeF size = QSizeF(viewport()->size()) * room;
+    // Any box can be moved to any point of the viewport.
+    const QSizeF size = QSizeF(viewport()->size()) / zoom();
     m_graphics->setSceneRect(m_item->boundingRect().adjusted(-size.width(), -size.height(), size.width(), size.height()));
 }
 

@@ -53,6 +53,10 @@ std::int32_t toggleAt(const Scene& scene, const QPointF& point) {
     return -1;
 }
 
+DiagramItem::DiagramItem() {
+    setFlag(ItemUsesExtendedStyleOption); // else every frame would be told that all of it is exposed
+}
+
 void DiagramItem::setScene(std::shared_ptr<const Scene> scene) {
     prepareGeometryChange();
     m_scene = std::move(scene);

@@ -12,6 +12,8 @@ namespace workbench::gui {
 /// thousands of boxes keeps a frame at the cost of its painting.
 class DiagramItem : public QGraphicsItem {
 public:
+    DiagramItem();
+
     void setScene(std::shared_ptr<const Scene> scene);
     const Scene* drawn() const { return m_scene.get(); }
 

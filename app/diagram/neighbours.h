@@ -7,7 +7,8 @@
 
 namespace workbench {
 
-/// Who feeds whom in a diagram. An expanded box stands for all that is in it: its neighbours are outside of it.
+/// Who feeds whom in a diagram. An expanded box stands for all that is in it: its neighbours are outside of
+/// it.
 class Neighbours {
 public:
     explicit Neighbours(const Diagram& diagram);

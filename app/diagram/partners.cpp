@@ -28,15 +28,17 @@ std::vector<std::int32_t> boxesOfValues(const Diagram& diagram, const std::vecto
     std::vector<std::int32_t> boxes;
     for (std::size_t i = 0; i < diagram.boxes.size(); ++i)
         if (const Box& box = diagram.boxes[i];
-            box.kind == Box::Kind::value && std::find(values.begin(), values.end(), box.value) != values.end())
+            box.kind == Box::Kind::value &&
+            std::find(values.begin(), values.end(), box.value) != values.end())
             boxes.push_back(static_cast<std::int32_t>(i));
     return boxes;
 }
 
 std::int32_t boxOfModule(const Diagram& diagram, const Box& wanted) {
     for (std::size_t i = 0; i < diagram.boxes.size(); ++i)
-        if (const Box& box = diagram.boxes[i]; box.kind == Box::Kind::module &&
-                                               (box.key == wanted.key || (box.count == wanted.count && box.module == wanted.module)))
+        if (const Box& box = diagram.boxes[i];
+            box.kind == Box::Kind::module &&
+            (box.key == wanted.key || (box.count == wanted.count && box.module == wanted.module)))
             return static_cast<std::int32_t>(i);
     return -1;
 }
@@ -67,7 +69,8 @@ std::vector<std::optional<Fate>> fatesOf(const Correspondence& map, GraphSide si
     return fates;
 }
 
-std::vector<std::int32_t> partnersOf(const Correspondence& map, GraphSide side, const Box& box, const Diagram& other) {
+std::vector<std::int32_t> partnersOf(const Correspondence& map, GraphSide side, const Box& box,
+                                     const Diagram& other) {
     if (box.kind == Box::Kind::value)
         return box.value == kNone ? std::vector<std::int32_t>{}
                                   : boxesOfValues(other, map.valuePartners(side, box.value));

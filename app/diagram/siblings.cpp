@@ -21,7 +21,8 @@ std::string siblingOf(const Graph& graph, const std::string& module, int step) {
         if (isNumber(name)) {
             int number = 0;
             std::from_chars(name.data(), name.data() + name.size(), number);
-            const std::string path = module.substr(0, start) + std::to_string(number + step) + module.substr(end);
+            const std::string path =
+                module.substr(0, start) + std::to_string(number + step) + module.substr(end);
             const bool known = std::any_of(graph.modules.begin(), graph.modules.end(),
                                            [&](const ModuleInfo& other) { return other.path == path; });
             return known ? path : std::string();

@@ -1,6 +1,7 @@
 #include "app/gui/before_after/before_after_panel.h"
 
 #include "app/gui/before_after/step_bar.h"
+#include "app/gui/canvas/widget_theme.h"
 #include "fusion/match/pattern.h"
 
 #include <QtGui/QAction>
@@ -19,10 +20,6 @@ constexpr GraphSide kSides[] = {GraphSide::original, GraphSide::rewritten};
 
 std::size_t at(GraphSide side) {
     return side == GraphSide::rewritten;
-}
-
-const Theme& themeOf(const QWidget& widget) {
-    return widget.palette().color(QPalette::Window).lightness() < 128 ? Theme::darkOne() : Theme::light();
 }
 
 QString coloured(const QColor& colour, const QString& sign, const QString& text) {
@@ -88,9 +85,10 @@ void BeforeAfterPanel::build() {
     foot->addWidget(m_key);
     column->addLayout(foot);
 
-    m_hint = new QLabel(tr("No rewrite is applied yet.\nApply some in the decisions: here you then see, rewrite by rewrite, "
-                           "what became of the graph."),
-                        this);
+    m_hint = new QLabel(
+        tr("No rewrite is applied yet.\nApply some in the decisions: here you then see, rewrite by rewrite, "
+           "what became of the graph."),
+        this);
     m_hint->setObjectName("beforeAfterHint");
     m_hint->setAlignment(Qt::AlignCenter);
     m_hint->setWordWrap(true);
@@ -136,13 +134,15 @@ void BeforeAfterPanel::refresh() {
     });
 }
 
-void BeforeAfterPanel::take(std::shared_ptr<const Rewritten> rewritten, std::shared_ptr<const Correspondence> map) {
+void BeforeAfterPanel::take(std::shared_ptr<const Rewritten> rewritten,
+                            std::shared_ptr<const Correspondence> map) {
     if (rewritten != document().rewritten())
         return; // a later one is on its way
     m_rewritten = rewritten;
     const auto& model = document().session().sharedModel();
     const bool some = !map->steps().empty();
-    const std::shared_ptr<const Graph> original(model, &model->canonical), result(rewritten, &rewritten->graph);
+    const std::shared_ptr<const Graph> original(model, &model->canonical),
+        result(rewritten, &rewritten->graph);
     m_sync->setCorrespondence(some ? map : nullptr, original, result);
     m_pages->setCurrentIndex(some);
     if (!some) {
@@ -246,7 +246,8 @@ void BeforeAfterPanel::tell(GraphSide side) {
             selection().selectSite(static_cast<std::size_t>(site),
                                    document().analysis().sites[static_cast<std::size_t>(site)].module);
         else if (!origins.empty())
-            selection().selectNode(origins.front(), std::string(document().graph().modulePath(origins.front())));
+            selection().selectNode(origins.front(),
+                                   std::string(document().graph().modulePath(origins.front())));
     }
     m_choosing = false;
 }
@@ -255,8 +256,9 @@ void BeforeAfterPanel::tell(GraphSide side) {
 void BeforeAfterPanel::takeSelection() {
     if (m_choosing || !selection().site() || !isVisible())
         return;
-    const auto chosen = std::find_if(m_steps.begin(), m_steps.end(),
-                                     [&](const RewriteStep& step) { return step.site == *selection().site(); });
+    const auto chosen = std::find_if(m_steps.begin(), m_steps.end(), [&](const RewriteStep& step) {
+        return step.site == *selection().site();
+    });
     if (chosen != m_steps.end())
         showStep(static_cast<int>(chosen - m_steps.begin()));
 }

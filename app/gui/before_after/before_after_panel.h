@@ -19,7 +19,7 @@ public:
 
     PaneSync& sync() const { return *m_sync; }
     int step() const { return m_at; } ///< among the steps of the chosen pattern, -1: none
-    void goTo(int step); ///< selects its site for all panels
+    void goTo(int step);              ///< selects its site for all panels
 
     void saveState(QSettings& settings) const override;
     void restoreState(const QSettings& settings) override;
@@ -57,7 +57,7 @@ private:
     std::shared_ptr<const Rewritten> m_rewritten; ///< what the panes show
     std::vector<RewriteStep> m_steps;             ///< of the chosen pattern
     int m_at = -1;
-    bool m_stale = true;    ///< the decisions changed since
+    bool m_stale = true; ///< the decisions changed since
     bool m_choosing = false;
     std::string m_siteShown; ///< id: stays the step when decisions change
     Jobs m_jobs;             ///< last: its threads end first

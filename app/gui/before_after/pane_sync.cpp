@@ -91,7 +91,8 @@ void PaneSync::connectPane(GraphSide side) {
     });
 }
 
-void PaneSync::setCorrespondence(std::shared_ptr<const Correspondence> map, std::shared_ptr<const Graph> original,
+void PaneSync::setCorrespondence(std::shared_ptr<const Correspondence> map,
+                                 std::shared_ptr<const Graph> original,
                                  std::shared_ptr<const Graph> rewritten) {
     m_map = std::move(map);
     m_graphs[0] = std::move(original);
@@ -133,8 +134,8 @@ bool PaneSync::isInSight(GraphSide side, std::int32_t box) const {
     return pane(side).view().visiblePart().contains(spotOf(*pane(side).scene(), box));
 }
 
-/// The box that both panes are aligned by: the last one while it is in sight, else the chosen one, else the one nearest to
-/// the middle that has a partner. Changing it seldom keeps the follower's motion smooth.
+/// The box that both panes are aligned by: the last one while it is in sight, else the chosen one, else the
+/// one nearest to the middle that has a partner. Changing it seldom keeps the follower's motion smooth.
 std::int32_t PaneSync::reference(GraphSide leader) {
     const Scene& scene = *pane(leader).scene();
     if (const std::int32_t chosen = pane(leader).view().current();

@@ -7,15 +7,16 @@
 
 namespace workbench::gui {
 
-/// Keeps two panes at the same place: what one opens the other opens, and the box that is looked at in one has its partner
-/// at the same spot in the other. Boxes are told apart by what the rewrite did to them.
+/// Keeps two panes at the same place: what one opens the other opens, and the box that is looked at in one
+/// has its partner at the same spot in the other. Boxes are told apart by what the rewrite did to them.
 class PaneSync : public QObject {
     Q_OBJECT
 public:
     PaneSync(CanvasPane& original, CanvasPane& rewritten, QObject* parent);
 
     /// Of the graphs that are the panes' sources; null while the two do not belong together.
-    void setCorrespondence(std::shared_ptr<const Correspondence> map, std::shared_ptr<const Graph> original = {},
+    void setCorrespondence(std::shared_ptr<const Correspondence> map,
+                           std::shared_ptr<const Graph> original = {},
                            std::shared_ptr<const Graph> rewritten = {});
     /// The pane shows a drawing of the graph that the correspondence is of, not yet an older one.
     bool isCurrent(GraphSide side) const;

@@ -11,8 +11,8 @@
 namespace workbench::gui {
 
 StepBar::StepBar(QWidget* parent)
-    : QWidget(parent), m_pattern(new QComboBox(this)), m_previous(new QToolButton(this)), m_next(new QToolButton(this)),
-      m_place(new QLabel(this)), m_what(new QLabel(this)) {
+    : QWidget(parent), m_pattern(new QComboBox(this)), m_previous(new QToolButton(this)),
+      m_next(new QToolButton(this)), m_place(new QLabel(this)), m_what(new QLabel(this)) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(6, 3, 6, 3);
     row->setSpacing(6);

@@ -2,16 +2,17 @@
 
 #include "app/diagram/scope_modules.h"
 
+#include <QtCore/QTimer>
 #include <QtGui/QFontMetrics>
 #include <QtWidgets/QHBoxLayout>
 #include <QtWidgets/QLabel>
 #include <QtWidgets/QScrollBar>
-#include <QtCore/QTimer>
 #include <QtWidgets/QToolButton>
 
 namespace workbench::gui {
 
-Breadcrumbs::Breadcrumbs(QWidget* parent) : QScrollArea(parent), m_row(new QWidget), m_layout(new QHBoxLayout(m_row)) {
+Breadcrumbs::Breadcrumbs(QWidget* parent)
+    : QScrollArea(parent), m_row(new QWidget), m_layout(new QHBoxLayout(m_row)) {
     setObjectName("breadcrumbs");
     setAccessibleName(tr("Place in the model"));
     setFrameShape(QFrame::NoFrame);
@@ -42,7 +43,8 @@ void Breadcrumbs::setWay(const QString& root, const std::vector<std::string>& pa
                 QString::fromStdString(paths[i]), i + 1 == paths.size());
     }
     m_layout->addStretch();
-    QTimer::singleShot(0, this, [this] { horizontalScrollBar()->setValue(horizontalScrollBar()->maximum()); });
+    QTimer::singleShot(0, this,
+                       [this] { horizontalScrollBar()->setValue(horizontalScrollBar()->maximum()); });
 }
 
 void Breadcrumbs::addPart(const QString& text, const QString& path, bool last) {

@@ -9,8 +9,8 @@ class QHBoxLayout;
 
 namespace workbench::gui {
 
-/// The way from the model down to the module that is drawn: "LlamaForCausalLM › model › layers.0 › mlp". Every part but
-/// the last one is a button that goes there. Too long a way is scrolled to its end.
+/// The way from the model down to the module that is drawn: "LlamaForCausalLM › model › layers.0 › mlp".
+/// Every part but the last one is a button that goes there. Too long a way is scrolled to its end.
 class Breadcrumbs : public QScrollArea {
     Q_OBJECT
 public:

@@ -30,7 +30,8 @@ std::int32_t topmost(const Scene& scene) {
 
 } // namespace
 
-/// The one that we came from, else the one that stands nearest; weights and other boxes at the side come last.
+/// The one that we came from, else the one that stands nearest; weights and other boxes at the side come
+/// last.
 std::int32_t CanvasView::bestOf(const std::vector<std::int32_t>& boxes) const {
     if (std::find(boxes.begin(), boxes.end(), m_cameFrom) != boxes.end())
         return m_cameFrom;
@@ -54,7 +55,8 @@ std::int32_t CanvasView::nearestSideways(bool right) const {
     for (std::size_t i = 0; i < drawn()->boxes.size(); ++i) {
         const auto box = static_cast<std::int32_t>(i);
         const QPointF away = centre(*drawn(), box) - from;
-        if (box == current() || drawn()->diagram.boxes[i].expanded || (right ? away.x() <= 1 : away.x() >= -1))
+        if (box == current() || drawn()->diagram.boxes[i].expanded ||
+            (right ? away.x() <= 1 : away.x() >= -1))
             continue;
         // What overlaps in height is beside; the further off, the less.
         if (const double far = std::abs(away.x()) + 4 * std::abs(away.y()); far < least) {

@@ -94,7 +94,8 @@ CanvasPane::CanvasPane(const Locations& locations, QWidget* parent)
     connect(m_loader, &DiagramLoader::loaded, this, &CanvasPane::take);
     connect(m_loader, &DiagramLoader::failed, this, &CanvasPane::fail);
     connect(m_loader, &DiagramLoader::busyChanged, this, &CanvasPane::showBusy);
-    connect(m_view, &CanvasView::viewChanged, this, [this] { m_minimap->setVisiblePart(m_view->visiblePart()); });
+    connect(m_view, &CanvasView::viewChanged, this,
+            [this] { m_minimap->setVisiblePart(m_view->visiblePart()); });
     connect(m_view, &CanvasView::toggleRequested, this, &CanvasPane::toggle);
     connect(m_view, &CanvasView::openRequested, this, &CanvasPane::openBox);
     connect(m_view, &CanvasView::outRequested, this, &CanvasPane::goOut);
@@ -248,7 +249,8 @@ void CanvasPane::chooseRevealed() {
     if (!m_moduleToReveal.empty())
         for (std::size_t i = 0; i < scene()->boxes.size(); ++i) {
             const Box& box = scene()->diagram.boxes[i];
-            const bool among = std::find(box.modules.begin(), box.modules.end(), m_moduleToReveal) != box.modules.end();
+            const bool among =
+                std::find(box.modules.begin(), box.modules.end(), m_moduleToReveal) != box.modules.end();
             if (box.kind == Box::Kind::module && (box.module == m_moduleToReveal || among))
                 boxes.push_back(static_cast<std::int32_t>(i));
         }

@@ -18,8 +18,8 @@ namespace workbench::gui {
 
 class Minimap;
 
-/// A view with what belongs to it: the loader, the minimap, the card that offers to cancel a long layout, and a word
-/// where there is nothing to draw. It keeps for each scope what was opened in it.
+/// A view with what belongs to it: the loader, the minimap, the card that offers to cancel a long layout, and
+/// a word where there is nothing to draw. It keeps for each scope what was opened in it.
 class CanvasPane : public QWidget {
     Q_OBJECT
 public:
@@ -34,18 +34,19 @@ public:
     void setSource(const DiagramSource& source, const QString& hint = {});
     const DiagramSource& source() const { return m_source; }
 
-    void openScope(const std::string& scope);         ///< as it was left, or as a first look
+    void openScope(const std::string& scope); ///< as it was left, or as a first look
     void showRequest(const DiagramRequest& request, const std::string& anchor = {});
-    void toggle(std::int32_t box);                    ///< open or close in place
+    void toggle(std::int32_t box); ///< open or close in place
     /// The same by name (a module's path, or "model.layers.0-27"); a name that nothing has is kept for later.
     void setExpanded(const std::string& name, bool expanded);
-    void openBox(std::int32_t box);                   ///< as a scope
-    void goOut();                                     ///< one scope up
-    /// Makes nodes show: in the current scope if it holds the first, else in the scope of its module. They are
-    /// chosen silently.
+    void openBox(std::int32_t box); ///< as a scope
+    void goOut();                   ///< one scope up
+    /// Makes nodes show: in the current scope if it holds the first, else in the scope of its module. They
+    /// are chosen silently.
     void reveal(const std::vector<NodeId>& nodes);
     /// The same in a given scope, where more may be opened.
-    void revealIn(const std::string& scope, const std::set<std::string>& expanded, const std::vector<NodeId>& nodes);
+    void revealIn(const std::string& scope, const std::set<std::string>& expanded,
+                  const std::vector<NodeId>& nodes);
     void revealModule(const std::string& path);
 
     void themeChanged(const Theme& theme);
@@ -90,8 +91,8 @@ private:
     std::shared_ptr<const SceneColours> m_colours;
     DiagramLoader::MakeRequest m_last;
     std::optional<DiagramRequest> m_pending; ///< shown once it is laid out
-    std::string m_anchor;              ///< key of the box that stays in place
-    std::vector<NodeId> m_toReveal;    ///< once the picture is there
+    std::string m_anchor;                    ///< key of the box that stays in place
+    std::vector<NodeId> m_toReveal;          ///< once the picture is there
     std::string m_moduleToReveal;
     std::map<std::string, DiagramRequest> m_left; ///< scopes as the user left them: what was opened to reveal
                                                   ///< something closes again with the next reveal

@@ -1,49 +1,24 @@
 #include "app/gui/canvas/canvas_panel.h"
 
 #include "app/diagram/siblings.h"
-#include "app/draw/export.h"
 #include "app/gui/canvas/breadcrumbs.h"
 #include "app/gui/canvas/legend_bar.h"
 #include "app/gui/canvas/overlays.h"
 #include "app/gui/canvas/search_bar.h"
+#include "app/gui/canvas/widget_theme.h"
 
-#include <QtCore/QStandardPaths>
 #include <QtGui/QAction>
 #include <QtGui/QClipboard>
 #include <QtGui/QGuiApplication>
 #include <QtWidgets/QComboBox>
-#include <QtWidgets/QFileDialog>
 #include <QtWidgets/QHBoxLayout>
 #include <QtWidgets/QLabel>
 #include <QtWidgets/QMenu>
-#include <QtWidgets/QMessageBox>
 #include <QtWidgets/QToolButton>
 
 #include <algorithm>
 
 namespace workbench::gui {
-namespace {
-
-const Theme& themeOf(const QWidget& widget) {
-    return widget.palette().color(QPalette::Window).lightness() < 128 ? Theme::darkOne() : Theme::light();
-}
-
-/// The nodes that show a site: those that it removes, else its parts, else where its first condition failed.
-std::vector<NodeId> nodesOf(const Site& site) {
-    std::vector<NodeId> nodes = site.nodes;
-    if (nodes.empty())
-        for (const RoleNode& role : site.roles)
-            nodes.push_back(role.node);
-    if (nodes.empty() && site.miss && site.miss->node != kNone)
-        nodes.push_back(site.miss->node);
-    return nodes;
-}
-
-QString pathText(const std::string& path) {
-    return QString::fromStdString(path);
-}
-
-} // namespace
 
 CanvasPanel::CanvasPanel(Document& document, Selection& selection, QWidget* parent)
     : Panel(document, selection, parent) {
@@ -60,14 +35,15 @@ CanvasPanel::CanvasPanel(Document& document, Selection& selection, QWidget* pare
     connect(&selection, &Selection::revealRequested, this, &CanvasPanel::reveal);
     connect(m_way, &Breadcrumbs::scopeRequested, this,
             [this](const QString& path) { m_pane->openScope(path.toStdString()); });
-    connect(m_legend, &LegendBar::hiddenChanged, this, [this] { m_pane->setHiddenSlots(m_legend->hiddenSlots()); });
+    connect(m_legend, &LegendBar::hiddenChanged, this,
+            [this] { m_pane->setHiddenSlots(m_legend->hiddenSlots()); });
     connect(m_overlayChoice, &QComboBox::currentIndexChanged, this, &CanvasPanel::updateOverlay);
     connect(&document, &Document::rewrittenChanged, this, &CanvasPanel::updateMarks);
     connect(&document, &Document::proofsChanged, this, &CanvasPanel::updateOverlay);
     connect(&document, &Document::measuredChanged, this, &CanvasPanel::updateOverlay);
-    m_pane->setSource({document.session().sharedModel() ? std::shared_ptr<const Graph>(
-                                                              document.session().sharedModel(), &document.graph())
-                                                        : nullptr,
+    m_pane->setSource({document.session().sharedModel()
+                           ? std::shared_ptr<const Graph>(document.session().sharedModel(), &document.graph())
+                           : nullptr,
                        std::make_shared<const ModuleTree>(document.tree())});
     themeChanged();
     updateMarks();
@@ -154,11 +130,14 @@ void CanvasPanel::makeActions() {
            [&view] { view.chooseNeighbours(false); });
     action("zoomIn", tr("Zoom &in"), QKeySequence::ZoomIn, Menu::view, [&view] { view.zoomIn(); });
     action("zoomOut", tr("Zoom &out"), QKeySequence::ZoomOut, Menu::view, [&view] { view.zoomOut(); });
-    action("actualSize", tr("&Actual size"), Qt::CTRL | Qt::Key_1, Menu::view, [&view] { view.actualSize(); });
+    action("actualSize", tr("&Actual size"), Qt::CTRL | Qt::Key_1, Menu::view,
+           [&view] { view.actualSize(); });
     action("fit", tr("&Fit the graph"), Qt::CTRL | Qt::Key_0, Menu::view, [&view] { view.fit(); });
     action("out", tr("One module &up"), Qt::ALT | Qt::Key_Up, Menu::view, [this] { m_pane->goOut(); });
-    action("previousLayer", tr("Pre&vious layer"), Qt::CTRL | Qt::Key_PageUp, Menu::view, [this] { goToSibling(-1); });
-    action("nextLayer", tr("Ne&xt layer"), Qt::CTRL | Qt::Key_PageDown, Menu::view, [this] { goToSibling(1); });
+    action("previousLayer", tr("Pre&vious layer"), Qt::CTRL | Qt::Key_PageUp, Menu::view,
+           [this] { goToSibling(-1); });
+    action("nextLayer", tr("Ne&xt layer"), Qt::CTRL | Qt::Key_PageDown, Menu::view,
+           [this] { goToSibling(1); });
     action("exportPng", tr("Export what is seen as &PNG…"), {}, Menu::view, [this] { askForFile("png"); });
     action("exportSvg", tr("Export what is seen as &SVG…"), {}, Menu::view, [this] { askForFile("svg"); });
     for (QToolButton* button : findChildren<QToolButton*>()) {
@@ -191,7 +170,7 @@ void CanvasPanel::themeChanged() {
 }
 
 void CanvasPanel::saveState(QSettings& settings) const {
-    settings.setValue("scope", pathText(m_pane->picture().request.scope));
+    settings.setValue("scope", QString::fromStdString(m_pane->picture().request.scope));
     settings.setValue("overlay", m_overlayChoice->currentData());
     QStringList hidden;
     for (const std::int32_t slot : m_legend->hiddenSlots())
@@ -200,14 +179,16 @@ void CanvasPanel::saveState(QSettings& settings) const {
 }
 
 void CanvasPanel::restoreState(const QSettings& settings) {
-    m_overlayChoice->setCurrentIndex(std::max(0, m_overlayChoice->findData(settings.value("overlay").toString())));
+    m_overlayChoice->setCurrentIndex(
+        std::max(0, m_overlayChoice->findData(settings.value("overlay").toString())));
     std::set<std::int32_t> hidden;
     for (const QString& slot : settings.value("hidden").toStringList())
         hidden.insert(slot.toInt());
     m_legend->setHiddenSlots(std::move(hidden));
     const std::string scope = settings.value("scope").toString().toStdString();
     const auto& modules = document().graph().modules;
-    if (std::any_of(modules.begin(), modules.end(), [&](const ModuleInfo& module) { return module.path == scope; }))
+    if (std::any_of(modules.begin(), modules.end(),
+                    [&](const ModuleInfo& module) { return module.path == scope; }))
         m_firstScope = scope;
     if (m_started)
         m_pane->openScope(m_firstScope);
@@ -274,7 +255,8 @@ void CanvasPanel::showMenu(std::int32_t index, const QPoint& position) {
         if (box.expandable) {
             menu->addAction(box.expanded ? tr("Close in place") : tr("Open in place"), this,
                             [this, index] { m_pane->toggle(index); });
-            menu->addAction(tr("Open as a scope of its own"), this, [this, index] { m_pane->openBox(index); });
+            menu->addAction(tr("Open as a scope of its own"), this,
+                            [this, index] { m_pane->openBox(index); });
         }
         menu->addActions({m_actions["producers"], m_actions["consumers"]});
         menu->addAction(tr("Copy name"), this, [name = QString::fromStdString(box.title)] {
@@ -284,113 +266,6 @@ void CanvasPanel::showMenu(std::int32_t index, const QPoint& position) {
     }
     menu->addActions({m_actions["out"], m_actions["fit"], m_actions["exportPng"], m_actions["exportSvg"]});
     menu->popup(position);
-}
-
-// The selection that all panels share.
-
-void CanvasPanel::tellSelection() {
-    const std::int32_t index = m_pane->view().current();
-    m_choosing = true;
-    if (index < 0) {
-        selection().clear();
-    } else {
-        const Diagram& diagram = m_pane->scene()->diagram;
-        const Box& box = diagram.boxes[static_cast<std::size_t>(index)];
-        NodeId node = box.node;
-        if (node == kNone && box.beside >= 0)
-            node = diagram.boxes[static_cast<std::size_t>(box.beside)].node;
-        if (box.kind == Box::Kind::module || node == kNone)
-            selection().selectModule(box.kind == Box::Kind::module ? box.module : diagram.scope);
-        else
-            selection().selectNode(node, std::string(document().graph().modulePath(node)));
-    }
-    m_choosing = false;
-}
-
-std::vector<NodeId> CanvasPanel::nodesOfSelection() const {
-    if (const auto& site = selection().site())
-        return nodesOf(document().analysis().sites[*site]);
-    return selection().node() != kNone ? std::vector{selection().node()} : std::vector<NodeId>{};
-}
-
-void CanvasPanel::takeSelection() {
-    if (m_choosing || !m_pane->scene())
-        return;
-    chooseSelected();
-    m_pane->view().ensureShown(m_pane->view().chosen());
-}
-
-void CanvasPanel::chooseSelected() {
-    const Scene* scene = m_pane->scene();
-    std::vector<std::int32_t> boxes;
-    for (const NodeId node : nodesOfSelection())
-        if (const std::int32_t box = boxOf(scene->diagram, node); box >= 0)
-            boxes.push_back(box);
-    if (boxes.empty() && !selection().module().empty())
-        for (std::size_t i = 0; i < scene->boxes.size(); ++i)
-            if (const Box& box = scene->diagram.boxes[i];
-                box.kind == Box::Kind::module && box.module == selection().module())
-                boxes.push_back(static_cast<std::int32_t>(i));
-    std::sort(boxes.begin(), boxes.end());
-    boxes.erase(std::unique(boxes.begin(), boxes.end()), boxes.end());
-    if (boxes != m_pane->view().chosen())
-        m_pane->view().choose(std::move(boxes));
-}
-
-void CanvasPanel::reveal() {
-    if (const std::vector<NodeId> nodes = nodesOfSelection(); !nodes.empty())
-        m_pane->reveal(nodes);
-    else
-        m_pane->revealModule(selection().module());
-}
-
-// Pictures.
-
-void CanvasPanel::exportSeen(const QString& file, std::function<void(Status)> done) {
-    const CanvasView& view = m_pane->view();
-    const std::shared_ptr<const Scene> scene = m_pane->picture().scene;
-    if (!scene)
-        return done(Error{ErrorCode::usage, "There is no drawing to export yet.", {}});
-    PaintOptions paint = view.paintOptions();
-    paint.scale = std::max(view.zoom(), 1.0);
-    ExportOptions options;
-    options.part = view.visiblePart() & scene->bounds;
-    options.title = document().title();
-    if (!scene->diagram.scope.empty())
-        options.title += " · " + pathText(scene->diagram.scope);
-    options.legend.entries = legendOf(scene->diagram, *m_marks);
-    if (m_overlay) {
-        options.legend.overlay = QString::fromStdString(m_overlay->name);
-        options.legend.overlayEnd =
-            QString::fromStdString(overlayText(*m_overlay, largestTotal(*m_overlay, scene->diagram)));
-    }
-    m_jobs.start(this, [=, colours = m_pane->colours(), path = file.toStdString()](const Job&) -> Closure {
-        const Status status = guarded<Ok>([&] { return exportPicture(path, *scene, paint, options); });
-        return [done, status] { done(status); };
-    });
-}
-
-void CanvasPanel::askForFile(const QString& suffix) {
-    QString name = document().title();
-    if (const std::string& scope = m_pane->picture().request.scope; !scope.empty())
-        name += "-" + pathText(scope);
-    const QString folder = QStandardPaths::writableLocation(QStandardPaths::PicturesLocation);
-    auto* dialog = new QFileDialog(this, tr("Export what is seen"), folder, tr("Pictures (*.%1)").arg(suffix));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(suffix);
-    dialog->selectFile(name.replace('/', '-') + "." + suffix);
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
-        exportSeen(file, [this](const Status& status) {
-            if (status)
-                return;
-            auto* box = new QMessageBox(QMessageBox::Warning, tr("Export"),
-                                        QString::fromStdString(status.error().message), QMessageBox::Ok, this);
-            box->setAttribute(Qt::WA_DeleteOnClose);
-            box->open();
-        });
-    });
-    dialog->open();
 }
 
 } // namespace workbench::gui

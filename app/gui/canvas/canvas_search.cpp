@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-/// Search in the canvas: the index is made once, in a thread, and asked in a thread, so that typing never waits.
+/// Search in the canvas: the index is made once, in a thread, and asked in a thread, so that typing never
+/// waits.
 
 namespace workbench::gui {
 namespace {
@@ -23,18 +24,19 @@ void CanvasPanel::search(const QString& text) {
     if (text.trimmed().isEmpty())
         return takeHits({});
     const auto model = document().session().sharedModel();
-    m_searching = m_jobs.start(this, [this, ticket, model, index = m_index,
-                                      query = text.toStdString()](const Job& job) -> Closure {
-        auto found = std::make_shared<Found>();
-        found->index = index ? index : std::make_shared<const SearchIndex>(model->canonical, &model->analysis);
-        if (!job.cancelled())
-            found->hits = found->index->find(query, kMostHits);
-        return [this, ticket, found] {
-            m_index = found->index;
-            if (ticket == m_ticket)
-                takeHits(std::move(found->hits));
-        };
-    });
+    m_searching = m_jobs.start(
+        this, [this, ticket, model, index = m_index, query = text.toStdString()](const Job& job) -> Closure {
+            auto found = std::make_shared<Found>();
+            found->index =
+                index ? index : std::make_shared<const SearchIndex>(model->canonical, &model->analysis);
+            if (!job.cancelled())
+                found->hits = found->index->find(query, kMostHits);
+            return [this, ticket, found] {
+                m_index = found->index;
+                if (ticket == m_ticket)
+                    takeHits(std::move(found->hits));
+            };
+        });
 }
 
 void CanvasPanel::takeHits(std::vector<SearchHit> hits) {

@@ -13,15 +13,15 @@ class QGestureEvent;
 
 namespace workbench::gui {
 
-/// Shows a scene: zoom, pan, hover, what is chosen, and walking along the edges by keyboard. It changes nothing but what it
-/// shows; what should happen to a box is said by signals.
+/// Shows a scene: zoom, pan, hover, what is chosen, and walking along the edges by keyboard. It changes
+/// nothing but what it shows; what should happen to a box is said by signals.
 class CanvasView : public QGraphicsView {
     Q_OBJECT
 public:
     explicit CanvasView(QWidget* parent = nullptr);
 
-    /// A box that both scenes have keeps its place on the screen when `anchor` names it; else the view shows the
-    /// new scene from its top, as large as can be read.
+    /// A box that both scenes have keeps its place on the screen when `anchor` names it; else the view shows
+    /// the new scene from its top, as large as can be read.
     void showScene(std::shared_ptr<const Scene> scene, const std::string& anchor = {});
     const Scene* drawn() const { return m_item->drawn(); }
     const Neighbours* neighbours() const { return m_neighbours ? &*m_neighbours : nullptr; }
@@ -60,12 +60,12 @@ public:
     void place(const QPointF& scenePoint, const QPointF& viewportPoint, double zoom);
 
 Q_SIGNALS:
-    void viewChanged();               ///< place or size
-    void chosenChanged();             ///< by the user
-    void toggleRequested(int box);    ///< open or close in place
-    void openRequested(int box);      ///< as a scope of its own
-    void revealRequested(int box);    ///< a double click on a node
-    void outRequested();              ///< one scope up
+    void viewChanged();            ///< place or size
+    void chosenChanged();          ///< by the user
+    void toggleRequested(int box); ///< open or close in place
+    void openRequested(int box);   ///< as a scope of its own
+    void revealRequested(int box); ///< a double click on a node
+    void outRequested();           ///< one scope up
     void menuRequested(int box, const QPoint& globalPosition);
 
 protected:

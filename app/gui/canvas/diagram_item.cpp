@@ -48,7 +48,8 @@ QRectF toggleOf(const Scene& scene, std::int32_t box) {
 
 std::int32_t toggleAt(const Scene& scene, const QPointF& point) {
     for (std::size_t i = scene.boxes.size(); i-- > 0;)
-        if (scene.diagram.boxes[i].expandable && toggleOf(scene, static_cast<std::int32_t>(i)).contains(point))
+        if (scene.diagram.boxes[i].expandable &&
+            toggleOf(scene, static_cast<std::int32_t>(i)).contains(point))
             return static_cast<std::int32_t>(i);
     return -1;
 }
@@ -111,9 +112,11 @@ void DiagramItem::paintSigns(QPainter& painter, double scale, const QRectF& visi
     painter.setFont(drawingFont(radius * 1.5, true));
     for (std::size_t i = 0; i < signs.size() && i < m_scene->boxes.size(); ++i) {
         const Sign sign = signOf(signs[i], theme);
-        if (sign.text.isEmpty() || !visible.intersects(m_scene->boxes[i].adjusted(-radius, -radius, radius, radius)))
+        if (sign.text.isEmpty() ||
+            !visible.intersects(m_scene->boxes[i].adjusted(-radius, -radius, radius, radius)))
             continue;
-        const QRectF disc(m_scene->boxes[i].topLeft() - QPointF(radius, radius) * 0.8, QSizeF(2 * radius, 2 * radius));
+        const QRectF disc(m_scene->boxes[i].topLeft() - QPointF(radius, radius) * 0.8,
+                          QSizeF(2 * radius, 2 * radius));
         painter.setPen(QPen(theme.background, 1.5));
         painter.setBrush(sign.colour);
         painter.drawEllipse(disc);

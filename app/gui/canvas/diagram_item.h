@@ -8,8 +8,8 @@
 
 namespace workbench::gui {
 
-/// The whole drawing as one item: app/draw paints it, culls it, and decides what is readable at which scale. One item for
-/// thousands of boxes keeps a frame at the cost of its painting.
+/// The whole drawing as one item: app/draw paints it, culls it, and decides what is readable at which scale.
+/// One item for thousands of boxes keeps a frame at the cost of its painting.
 class DiagramItem : public QGraphicsItem {
 public:
     DiagramItem();

@@ -3,8 +3,8 @@
 namespace workbench::gui {
 namespace {
 
-Result<Picture> make(DiagramSource source, const DiagramLoader::MakeRequest& makeRequest, LayoutEngine& engine,
-                     const Job& job) {
+Result<Picture> make(DiagramSource source, const DiagramLoader::MakeRequest& makeRequest,
+                     LayoutEngine& engine, const Job& job) {
     if (!source.tree)
         source.tree = std::make_shared<const ModuleTree>(buildModuleTree(*source.graph));
     DiagramRequest request = makeRequest(*source.graph, *source.tree);
@@ -31,12 +31,13 @@ void DiagramLoader::load(const DiagramSource& source, MakeRequest makeRequest) {
     m_running.cancel();
     const DiagramSource from = source.graph == m_known.graph && !source.tree ? m_known : source;
     const std::int64_t ticket = ++m_ticket;
-    m_running = m_jobs.start(this, [this, ticket, from, makeRequest = std::move(makeRequest),
-                                    engine = m_engine](const Job& job) -> Closure {
-        auto result = std::make_shared<Result<Picture>>(
-            guarded<Picture>([&] { return make(from, makeRequest, *engine, job); }));
-        return [this, ticket, result] { finish(ticket, *result); };
-    });
+    m_running = m_jobs.start(this,
+                             [this, ticket, from, makeRequest = std::move(makeRequest),
+                              engine = m_engine](const Job& job) -> Closure {
+                                 auto result = std::make_shared<Result<Picture>>(
+                                     guarded<Picture>([&] { return make(from, makeRequest, *engine, job); }));
+                                 return [this, ticket, result] { finish(ticket, *result); };
+                             });
     if (!wasBusy)
         Q_EMIT busyChanged(true);
 }

@@ -33,8 +33,9 @@ QIcon swatch(const QColor& colour, const QColor& border, double ratio) {
 QString countsText(const LegendEntry& entry) {
     const QLocale locale;
     const std::int64_t fused = entry.applied + entry.present;
-    return QObject::tr("%1/%2").arg(locale.toString(qlonglong(fused)),
-                                    locale.toString(qlonglong(fused + entry.offered + entry.rejected + entry.refused)));
+    return QObject::tr("%1/%2").arg(
+        locale.toString(qlonglong(fused)),
+        locale.toString(qlonglong(fused + entry.offered + entry.rejected + entry.refused)));
 }
 
 QString tipText(const LegendEntry& entry) {

@@ -11,8 +11,8 @@ class QHBoxLayout;
 
 namespace workbench::gui {
 
-/// The patterns of the drawing with their colours and counts. Each one is a switch: a pattern that is off is painted like
-/// any other node. Shift-click, or the keyboard's S, leaves one alone on.
+/// The patterns of the drawing with their colours and counts. Each one is a switch: a pattern that is off is
+/// painted like any other node. Shift-click, or the keyboard's S, leaves one alone on.
 class LegendBar : public QScrollArea {
     Q_OBJECT
 public:

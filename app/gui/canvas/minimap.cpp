@@ -76,7 +76,8 @@ void Minimap::paintEvent(QPaintEvent*) {
     painter.setBrush(veil);
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
     painter.drawPixmap(0, 0, m_picture);
-    const QRectF part = m_part & m_bounds.adjusted(-kInset / scale(), -kInset / scale(), kInset / scale(), kInset / scale());
+    const QRectF part =
+        m_part & m_bounds.adjusted(-kInset / scale(), -kInset / scale(), kInset / scale(), kInset / scale());
     const QPointF middle = QRectF(rect()).center();
     const QRectF frame((part.topLeft() - m_bounds.center()) * scale() + middle, part.size() * scale());
     QColor inside = m_frame;

@@ -9,8 +9,8 @@
 
 namespace workbench::gui {
 
-/// The whole drawing in a corner with the visible part framed; a press or a drag moves there. Hides itself while all is
-/// in sight anyway.
+/// The whole drawing in a corner with the visible part framed; a press or a drag moves there. Hides itself
+/// while all is in sight anyway.
 class Minimap : public QWidget {
     Q_OBJECT
 public:

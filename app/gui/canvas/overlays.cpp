@@ -54,9 +54,11 @@ QString totalText(const Overlay& overlay, const Diagram& diagram) {
     const double total = totalOf(overlay, all);
     if (std::isnan(total))
         return {};
-    const char* format = overlay.total == Overlay::Total::sum ? QT_TRANSLATE_NOOP("overlays", "in this scope: %1")
-                                                              : QT_TRANSLATE_NOOP("overlays", "largest in this scope: %1");
-    return QCoreApplication::translate("overlays", format).arg(QString::fromStdString(overlayText(overlay, total)));
+    const char* format = overlay.total == Overlay::Total::sum
+                             ? QT_TRANSLATE_NOOP("overlays", "in this scope: %1")
+                             : QT_TRANSLATE_NOOP("overlays", "largest in this scope: %1");
+    return QCoreApplication::translate("overlays", format)
+        .arg(QString::fromStdString(overlayText(overlay, total)));
 }
 
 } // namespace workbench::gui

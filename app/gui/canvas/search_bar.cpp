@@ -1,18 +1,19 @@
 #include "app/gui/canvas/search_bar.h"
 
-#include <QtWidgets/QHBoxLayout>
-#include <QtGui/QKeyEvent>
-#include <QtWidgets/QLabel>
-#include <QtWidgets/QLineEdit>
 #include <QtCore/QLocale>
 #include <QtCore/QTimer>
+#include <QtGui/QKeyEvent>
+#include <QtWidgets/QHBoxLayout>
+#include <QtWidgets/QLabel>
+#include <QtWidgets/QLineEdit>
 #include <QtWidgets/QToolButton>
 
 namespace workbench::gui {
 
 constexpr int kRestMs = 80; // between keystrokes of a fast typist nothing is searched
 
-SearchBar::SearchBar(QWidget* parent) : QWidget(parent), m_edit(new QLineEdit(this)), m_count(new QLabel(this)) {
+SearchBar::SearchBar(QWidget* parent)
+    : QWidget(parent), m_edit(new QLineEdit(this)), m_count(new QLabel(this)) {
     setObjectName("searchBar");
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(6, 3, 6, 3);
@@ -92,7 +93,7 @@ bool SearchBar::eventFilter(QObject* watched, QEvent* event) {
     case Qt::Key_Return:
     case Qt::Key_Enter:
     case Qt::Key_Down:
-        Q_EMIT (key->modifiers() & Qt::ShiftModifier) ? previousRequested() : nextRequested();
+        Q_EMIT(key->modifiers() & Qt::ShiftModifier) ? previousRequested() : nextRequested();
         return true;
     case Qt::Key_Up:
         Q_EMIT previousRequested();

@@ -1,5 +1,4 @@
 #include "app/diagram/correspondence.h"
-
 #include "core/graph/text.h"
 #include "tests/fusion/support/texts.h"
 
@@ -21,7 +20,8 @@ struct Rewrite {
     Analysis analysis;
     Rewritten rewritten;
 
-    Rewrite(std::string_view text, std::initializer_list<std::string_view> applied) : graph(canonicalOf(text)) {
+    Rewrite(std::string_view text, std::initializer_list<std::string_view> applied)
+        : graph(canonicalOf(text)) {
         analysis = analyze(graph);
         Decisions decisions;
         for (const std::string_view id : applied)
@@ -88,7 +88,8 @@ TEST(Correspondence, ThreeProjectionsMergeIntoOneAndTheSplitIsAdded) {
     EXPECT_EQ(rewrite.partners(kOriginal, "q"), rewrite.partners(kOriginal, "v"));
     const NodeId split = rewrite.node(kRewritten, "q");
     EXPECT_EQ(map.fate(kRewritten, split), Fate::added);
-    const NodeId product = rewrite.rewritten.outcomes[static_cast<std::size_t>(map.site(kRewritten, split))].replacement[0];
+    const NodeId product =
+        rewrite.rewritten.outcomes[static_cast<std::size_t>(map.site(kRewritten, split))].replacement[0];
     EXPECT_EQ(map.fate(kRewritten, product), Fate::merged);
     EXPECT_EQ(rewrite.partners(kRewritten, "q"), "q k v");
 }

@@ -17,7 +17,8 @@ Box boxWith(Box::Kind kind, std::int32_t parent, std::vector<NodeId> nodes) {
     return box;
 }
 
-/// in (0) -> [ module (1): a (2) -> b (3) ] -> out (4), with a weight (5) beside a and a copy of in (6) beside out
+/// in (0) -> [ module (1): a (2) -> b (3) ] -> out (4), with a weight (5) beside a and a copy of in (6)
+/// beside out
 Diagram nested() {
     Diagram diagram;
     diagram.boxes = {boxWith(Box::Kind::node, -1, {0}), boxWith(Box::Kind::module, -1, {1, 2}),
@@ -45,7 +46,8 @@ TEST(Neighbours, FollowTheEdges) {
 
 TEST(Neighbours, OfAnOpenedModuleAreOutsideOfIt) {
     const Neighbours neighbours(nested());
-    EXPECT_EQ(neighbours.producers(1), (Boxes{0, 5})) << "the weight stands for itself, beside the module's node";
+    EXPECT_EQ(neighbours.producers(1), (Boxes{0, 5}))
+        << "the weight stands for itself, beside the module's node";
     EXPECT_EQ(neighbours.consumers(1), Boxes{4});
 }
 

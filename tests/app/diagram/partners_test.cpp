@@ -1,5 +1,4 @@
 #include "app/diagram/partners.h"
-
 #include "core/graph/text.h"
 #include "tests/fusion/support/texts.h"
 
@@ -49,7 +48,8 @@ protected:
 };
 
 TEST_F(PartnersTest, AKeptNodeHasTheBoxOfTheSameNode) {
-    const std::vector<std::int32_t> partners = partnersOf(*map, GraphSide::original, originalBox("a"), result);
+    const std::vector<std::int32_t> partners =
+        partnersOf(*map, GraphSide::original, originalBox("a"), result);
     EXPECT_EQ(partners, std::vector<std::int32_t>{boxMaking(rewritten.graph, result, "a")});
     EXPECT_EQ(fateOf(*map, GraphSide::original, originalBox("a")), Fate::kept);
 }

@@ -1,5 +1,4 @@
 #include "app/gui/before_after/before_after_panel.h"
-
 #include "tests/app/gui/support/small_model.h"
 #include "tests/support/temporary_folder.h"
 
@@ -77,8 +76,9 @@ protected:
     }
     void click(GraphSide side, std::int32_t index) {
         view(side).ensureShown({index});
-        QTest::mouseClick(view(side).viewport(), Qt::LeftButton, {},
-                          view(side).mapFromScene(pane(side).scene()->boxes[static_cast<std::size_t>(index)].center()));
+        QTest::mouseClick(
+            view(side).viewport(), Qt::LeftButton, {},
+            view(side).mapFromScene(pane(side).scene()->boxes[static_cast<std::size_t>(index)].center()));
     }
     void goToPattern(const char* pattern) {
         auto* choice = panel->findChild<QComboBox*>("stepPattern");
@@ -138,8 +138,8 @@ TEST_F(BeforeAfterTest, AStepShowsBothSidesOfTheRewrite) {
     applyAll();
     showPanel();
     goToPattern("qkv");
-    EXPECT_EQ(chosenOps(kOriginal),
-              (std::vector<std::string>{"aten.linear.default", "aten.linear.default", "aten.linear.default"}));
+    EXPECT_EQ(chosenOps(kOriginal), (std::vector<std::string>{"aten.linear.default", "aten.linear.default",
+                                                              "aten.linear.default"}));
     EXPECT_EQ(chosenOps(kRewritten),
               (std::vector<std::string>{"aten.linear.default", "aten.split_with_sizes.default"}));
     EXPECT_EQ(pane(kOriginal).picture().request.scope, pane(kRewritten).picture().request.scope);
@@ -155,7 +155,8 @@ TEST_F(BeforeAfterTest, MergedAndAddedNodesAreToldApart) {
     view(kOriginal).choose({});
     const std::int32_t split = boxMaking(kRewritten, "q_0"), attention = boxMaking(kRewritten, "a_0");
     EXPECT_EQ(view(kRewritten).paintOptions().highlights[static_cast<std::size_t>(split)], Highlight::added);
-    EXPECT_EQ(view(kRewritten).paintOptions().highlights[static_cast<std::size_t>(attention)], Highlight::none);
+    EXPECT_EQ(view(kRewritten).paintOptions().highlights[static_cast<std::size_t>(attention)],
+              Highlight::none);
     const std::int32_t q = boxMaking(kOriginal, "q_0");
     EXPECT_EQ(view(kOriginal).paintOptions().highlights[static_cast<std::size_t>(q)], Highlight::merged);
 }

@@ -1,5 +1,4 @@
 #include "app/gui/canvas/canvas_panel.h"
-
 #include "app/gui/canvas/legend_bar.h"
 #include "tests/app/gui/support/small_model.h"
 #include "tests/support/temporary_folder.h"
@@ -48,7 +47,8 @@ protected:
     void waitForScope(const std::string& scope) {
         ASSERT_TRUE(waitFor([&] {
             return panel->pane().scene() && !panel->pane().busy() && diagram().scope == scope;
-        })) << "the drawing of \"" << scope << "\" did not come";
+        })) << "the drawing of \""
+            << scope << "\" did not come";
     }
     void waitForLayout() {
         ASSERT_TRUE(waitFor([&] { return !panel->pane().busy(); }));
@@ -118,13 +118,15 @@ TEST_F(CanvasPanelTest, BackspaceGoesOutAndChoosesWhereOneWas) {
 TEST_F(CanvasPanelTest, EnterOpensAModuleInPlaceAndItsBoxStaysWhereItWas) {
     const std::int32_t box = boxOfModule("layers.1");
     QTest::mouseClick(view().viewport(), Qt::LeftButton, {}, middleOf(box));
-    const QPointF before = view().viewportTransform().map(panel->pane().scene()->boxes[static_cast<std::size_t>(box)].topLeft());
+    const QPointF before =
+        view().viewportTransform().map(panel->pane().scene()->boxes[static_cast<std::size_t>(box)].topLeft());
     QTest::keyClick(&view(), Qt::Key_Return);
     waitForLayout();
     const std::int32_t opened = boxOfModule("layers.1");
     EXPECT_TRUE(diagram().boxes[static_cast<std::size_t>(opened)].expanded);
     EXPECT_EQ(diagram().scope, "");
-    const QPointF after = view().viewportTransform().map(panel->pane().scene()->boxes[static_cast<std::size_t>(opened)].topLeft());
+    const QPointF after = view().viewportTransform().map(
+        panel->pane().scene()->boxes[static_cast<std::size_t>(opened)].topLeft());
     EXPECT_LT((after - before).manhattanLength(), 3);
 }
 
@@ -158,7 +160,8 @@ TEST_F(CanvasPanelTest, SearchCountsItsHitsAndStepsThroughThem) {
     waitForLayout();
     ASSERT_GE(view().current(), 0);
     EXPECT_EQ(diagram().boxes[static_cast<std::size_t>(view().current())].node, first);
-    EXPECT_TRUE(view().visiblePart().intersects(panel->pane().scene()->boxes[static_cast<std::size_t>(view().current())]));
+    EXPECT_TRUE(view().visiblePart().intersects(
+        panel->pane().scene()->boxes[static_cast<std::size_t>(view().current())]));
     QTest::keyClick(&child<QLineEdit>("searchText"), Qt::Key_Return);
     EXPECT_NE(selection.node(), first);
     QTest::keyClick(&child<QLineEdit>("searchText"), Qt::Key_Return, Qt::ShiftModifier);
@@ -179,7 +182,8 @@ TEST_F(CanvasPanelTest, ASelectionFromElsewhereIsChosenWhereItShows) {
     EXPECT_EQ(diagram().boxes[static_cast<std::size_t>(view().current())].module, "layers.3");
     const NodeId inside = nodeMaking("q_1");
     selection.selectNode(inside, "layers.1.self_attn.q_proj");
-    EXPECT_EQ(diagram().boxes[static_cast<std::size_t>(view().current())].module, "layers.1") << "the box that holds it";
+    EXPECT_EQ(diagram().boxes[static_cast<std::size_t>(view().current())].module, "layers.1")
+        << "the box that holds it";
 }
 
 TEST_F(CanvasPanelTest, RevealingANodeOpensWhatHidesIt) {
@@ -193,7 +197,8 @@ TEST_F(CanvasPanelTest, RevealingANodeOpensWhatHidesIt) {
 
 TEST_F(CanvasPanelTest, RevealingASiteChoosesAllOfItsNodes) {
     const auto& sites = document.analysis().sites;
-    const auto qkv = std::find_if(sites.begin(), sites.end(), [](const Site& site) { return site.pattern == "qkv"; });
+    const auto qkv =
+        std::find_if(sites.begin(), sites.end(), [](const Site& site) { return site.pattern == "qkv"; });
     ASSERT_NE(qkv, sites.end());
     selection.selectSite(static_cast<std::size_t>(qkv - sites.begin()), qkv->module);
     selection.reveal();
@@ -223,7 +228,8 @@ TEST_F(CanvasPanelTest, TheLegendSwitchesThePatternsColours) {
     EXPECT_TRUE(view().paintOptions().hiddenSlots.contains(slot));
     QTest::mouseClick(&button, Qt::LeftButton, Qt::ShiftModifier);
     EXPECT_FALSE(view().paintOptions().hiddenSlots.contains(slot));
-    EXPECT_EQ(view().paintOptions().hiddenSlots.size() + 1, static_cast<std::size_t>(child<QWidget>("legend").findChildren<QToolButton*>().size()));
+    EXPECT_EQ(view().paintOptions().hiddenSlots.size() + 1,
+              static_cast<std::size_t>(child<QWidget>("legend").findChildren<QToolButton*>().size()));
     QTest::mouseClick(&button, Qt::LeftButton, Qt::ShiftModifier);
     EXPECT_TRUE(view().paintOptions().hiddenSlots.empty());
 }
@@ -255,7 +261,8 @@ TEST_F(CanvasPanelTest, ExportsWhatIsSeen) {
 
 TEST_F(CanvasPanelTest, AnExportThatCannotBeWrittenSaysSo) {
     std::optional<std::string> message;
-    panel->exportSeen("/nowhere/at/all.png", [&](const Status& status) { message = status ? "" : status.error().message; });
+    panel->exportSeen("/nowhere/at/all.png",
+                      [&](const Status& status) { message = status ? "" : status.error().message; });
     ASSERT_TRUE(waitFor([&] { return message.has_value(); }));
     EXPECT_FALSE(message->empty());
 }

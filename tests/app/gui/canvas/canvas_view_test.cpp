@@ -1,5 +1,4 @@
 #include "app/gui/canvas/canvas_view.h"
-
 #include "tests/app/gui/canvas/drawn_scene.h"
 
 #include <QtGui/QNativeGestureEvent>
@@ -26,13 +25,15 @@ protected:
     QPoint middleOf(std::int32_t box) const {
         return view.mapFromScene(view.drawn()->boxes[static_cast<std::size_t>(box)].center());
     }
-    QPointF sceneAt(const QPointF& position) const { return view.viewportTransform().inverted().map(position); }
+    QPointF sceneAt(const QPointF& position) const {
+        return view.viewportTransform().inverted().map(position);
+    }
     void click(const QPoint& position, Qt::KeyboardModifiers modifiers = {}) {
         QTest::mouseClick(view.viewport(), Qt::LeftButton, modifiers, position);
     }
     void wheel(const QPointF& position, int angle, Qt::KeyboardModifiers modifiers = {}) {
-        QWheelEvent event(position, view.viewport()->mapToGlobal(position), {}, {0, angle}, Qt::NoButton, modifiers,
-                          Qt::NoScrollPhase, false);
+        QWheelEvent event(position, view.viewport()->mapToGlobal(position), {}, {0, angle}, Qt::NoButton,
+                          modifiers, Qt::NoScrollPhase, false);
         QApplication::sendEvent(view.viewport(), &event);
     }
     void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) { QTest::keyClick(&view, key, modifiers); }
@@ -84,8 +85,8 @@ TEST_F(CanvasViewTest, TheWheelWithShiftMovesSideways) {
 TEST_F(CanvasViewTest, PinchingZoomsAtTheFingers) {
     const QPointF fingers(200, 300);
     const QPointF under = sceneAt(fingers);
-    QNativeGestureEvent event(Qt::ZoomNativeGesture, QPointingDevice::primaryPointingDevice(), 2, fingers, fingers,
-                              view.viewport()->mapToGlobal(fingers), 0.5, {});
+    QNativeGestureEvent event(Qt::ZoomNativeGesture, QPointingDevice::primaryPointingDevice(), 2, fingers,
+                              fingers, view.viewport()->mapToGlobal(fingers), 0.5, {});
     QApplication::sendEvent(view.viewport(), &event);
     EXPECT_DOUBLE_EQ(view.zoom(), 1.5);
     EXPECT_LT((sceneAt(fingers) - under).manhattanLength(), 2);

@@ -25,7 +25,8 @@ void addEdge(Scene& scene, std::int32_t from, std::int32_t to) {
     edge.from = from;
     edge.to = to;
     edge.label = "f32[1, T, 32]";
-    const QRectF a = scene.boxes[static_cast<std::size_t>(from)], b = scene.boxes[static_cast<std::size_t>(to)];
+    const QRectF a = scene.boxes[static_cast<std::size_t>(from)],
+                 b = scene.boxes[static_cast<std::size_t>(to)];
     const QPointF start(a.center().x(), a.bottom()), tip(b.center().x(), b.top());
     QPainterPath path(start);
     path.cubicTo(start + QPointF(0, 12), tip - QPointF(0, 12), tip);

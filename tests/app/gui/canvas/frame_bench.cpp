@@ -11,7 +11,8 @@
 #include <functional>
 #include <vector>
 
-/// Times of the canvas's frames with many boxes in sight, painted by the raster engine. Not a test: it prints.
+/// Times of the canvas's frames with many boxes in sight, painted by the raster engine. Not a test: it
+/// prints.
 ///     QT_QPA_PLATFORM=offscreen .../tests/canvas_frame_bench
 
 namespace workbench::gui::test {
@@ -25,8 +26,8 @@ void print(const char* what, const CanvasView& view, std::vector<double> times) 
     const auto inSight = std::count_if(view.drawn()->boxes.begin(), view.drawn()->boxes.end(),
                                        [&](const QRectF& box) { return part.intersects(box); });
     std::printf("%-34s %5d boxes in sight, zoom %.2f: p50 %5.2f ms, p95 %5.2f ms, worst %5.2f ms\n", what,
-                static_cast<int>(inSight), view.zoom(), times[times.size() / 2], times[times.size() * 95 / 100],
-                times.back());
+                static_cast<int>(inSight), view.zoom(), times[times.size() / 2],
+                times[times.size() * 95 / 100], times.back());
 }
 
 /// A frame: the step, and all painting that it causes.
@@ -51,7 +52,8 @@ void run(const char* size, int width, int height) {
     std::vector<NodeMark> marks(scene->boxes.size());
     for (std::size_t i = 0; i < marks.size(); ++i)
         if (i % 3 != 0)
-            marks[i] = {NodeMark::State::applied, static_cast<std::int32_t>(i % 7), static_cast<std::int32_t>(i)};
+            marks[i] = {NodeMark::State::applied, static_cast<std::int32_t>(i % 7),
+                        static_cast<std::int32_t>(i)};
     view.setColours(std::make_shared<const SceneColours>(coloursOf(scene->diagram, &marks, nullptr)));
     view.fit();
     std::printf("%s\n", size);
@@ -59,9 +61,8 @@ void run(const char* size, int width, int height) {
         view.centreOn(scene->bounds.center() + QPointF(frame % 2 ? 6 : -6, frame % 5) / view.zoom());
     });
     const double whole = view.zoom();
-    measure("  zoom, all in sight", view, [&](int frame) {
-        view.zoomTo(whole * (1 - 0.001 * (frame % 20)), QPointF(width, height) / 2);
-    });
+    measure("  zoom, all in sight", view,
+            [&](int frame) { view.zoomTo(whole * (1 - 0.001 * (frame % 20)), QPointF(width, height) / 2); });
     view.zoomTo(1, QPointF(width, height) / 2);
     measure("  pan, close up", view, [&](int frame) {
         view.centreOn(scene->bounds.center() + QPointF(frame % 2 ? 40 : -40, frame % 7));

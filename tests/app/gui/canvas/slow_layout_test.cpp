@@ -1,5 +1,4 @@
 #include "app/gui/canvas/canvas_pane.h"
-
 #include "tests/app/gui/support/small_model.h"
 #include "tests/support/temporary_folder.h"
 

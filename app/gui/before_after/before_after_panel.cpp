@@ -110,6 +110,7 @@ QWidget* BeforeAfterPanel::buildSide(GraphSide side) {
     auto* pane = m_panes[at(side)] = new CanvasPane(document().locations(), frame);
     pane->setObjectName(side == GraphSide::original ? "originalPane" : "rewrittenPane");
     pane->view().installEventFilter(this);
+    connect(&pane->view(), &CanvasView::revealRequested, this, [this] { selection().reveal(); });
     connect(pane, &CanvasPane::shown, this, [this, side] { m_titles[at(side)]->setText(sideText(side)); });
     column->addWidget(title);
     column->addWidget(pane, 1);

@@ -1,5 +1,6 @@
 #include "app/gui/canvas/canvas_view.h"
 
+#include <QtGui/QContextMenuEvent>
 #include <QtGui/QNativeGestureEvent>
 #include <QtWidgets/QApplication>
 #include <QtWidgets/QGestureEvent>

@@ -1,6 +1,7 @@
 #include "app/gui/canvas/canvas_view.h"
 
 #include <QtGui/QAccessible>
+#include <QtGui/QResizeEvent>
 #include <QtWidgets/QGraphicsScene>
 #include <QtWidgets/QScrollBar>
 

@@ -18,8 +18,8 @@ NodeId placeOf(const MatchContext& context, const Pattern& pattern, const Site& 
     return kNone;
 }
 
-/// A condition that one node was asked twice in the same words (an op and its number of operands) or that many
-/// nodes were asked in a row (their users) is told once.
+/// A condition that one node was asked twice in the same words (an op and its number of operands) or that
+/// many nodes were asked in a row (their users) is told once.
 std::vector<CheckedCondition> toldOnce(const std::vector<CheckedCondition>& checked) {
     std::vector<CheckedCondition> told;
     for (const CheckedCondition& next : checked) {

@@ -41,8 +41,9 @@ void Search::include(const Match& other) {
 }
 
 Search::Mark Search::mark() const {
-    return {m_match.nodes.size(), m_free.size(),          m_match.captures.size(), m_match.roles.size(),
-            m_match.facts.size(), m_match.outputs.size(), m_match.derived.size(),  m_checked.size(), m_held};
+    return {m_match.nodes.size(),   m_free.size(),        m_match.captures.size(),
+            m_match.roles.size(),   m_match.facts.size(), m_match.outputs.size(),
+            m_match.derived.size(), m_checked.size(),     m_held};
 }
 
 bool Search::restore(const Mark& mark) {

@@ -21,8 +21,7 @@ bool matchAddNorm(Search& search, NodeId place) {
         return true;
     const GraphView& view = search.view();
     if (view.op(place).starts_with("workbench."))
-        return search.require(false, place, "the normed value is a sum",
-                              [&] { return view.node(place).op; });
+        return search.require(false, place, "the normed value is a sum", [&] { return view.node(place).op; });
     if (!matchNorm(search, place))
         return false;
     const ValueId sum = search.value("x");

@@ -74,8 +74,7 @@ bool matchQkNormRope(Search& search, NodeId place) {
         return false;
     for (const std::string_view name : {"eps", "weight_offset", "cast"}) {
         if (!search.require(*query->fact(name) == *key->fact(name), key->root,
-                            "both norms have the same eps, weight_offset and cast",
-                            [&] {
+                            "both norms have the same eps, weight_offset and cast", [&] {
                                 return (*query->fact(name) == *key->fact(name) ? "one " : "another ") +
                                        std::string(name);
                             }))

@@ -243,13 +243,12 @@ bool matchRotations(Search& search, NodeId place) {
     if (!matchSide(search, place, attention.query, kQuery, interleaved, false) ||
         !matchSide(search, place, attention.key, kKey, interleaved, true))
         return false;
-    if (!search.require(search.value("query_out") != search.value("key_out"), place,
-                        "query and key are two values",
-                        [&] {
-                            const ValueId query = search.value("query_out"), key = search.value("key_out");
-                            return view.describe(query) +
-                                   (query == key ? " is both" : ", " + view.describe(key));
-                        }) ||
+    if (!search.require(
+            search.value("query_out") != search.value("key_out"), place, "query and key are two values",
+            [&] {
+                const ValueId query = search.value("query_out"), key = search.value("key_out");
+                return view.describe(query) + (query == key ? " is both" : ", " + view.describe(key));
+            }) ||
         !matchShapes(search, place))
         return false;
     search.role("attention", place);

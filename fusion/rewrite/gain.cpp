@@ -10,9 +10,10 @@ namespace workbench {
 namespace {
 
 constexpr std::array<std::string_view, 17> kViews{
-    "aten.view",     "aten.reshape",   "aten._unsafe_view",     "aten.transpose", "aten.permute",   "aten.t",
-    "aten.slice",    "aten.split",     "aten.split_with_sizes", "aten.chunk",     "aten.unsqueeze", "aten.squeeze",
-    "aten.expand",   "aten.select",    "aten.unbind",           "aten.alias",     "aten.detach"};
+    "aten.view",      "aten.reshape", "aten._unsafe_view", "aten.transpose",        "aten.permute",
+    "aten.t",         "aten.slice",   "aten.split",        "aten.split_with_sizes", "aten.chunk",
+    "aten.unsqueeze", "aten.squeeze", "aten.expand",       "aten.select",           "aten.unbind",
+    "aten.alias",     "aten.detach"};
 
 bool isView(std::string_view op) {
     return std::find(kViews.begin(), kViews.end(), op) != kViews.end();
@@ -73,7 +74,8 @@ private:
     std::int64_t bytes(const TensorMeta& meta) const {
         auto count = static_cast<std::int64_t>(bytesPerElement(meta.dtype));
         for (const SymInt& size : meta.shape) {
-            const auto known = size.isConstant() ? Result<std::int64_t>(size.constant()) : size.evaluate(m_bindings);
+            const auto known =
+                size.isConstant() ? Result<std::int64_t>(size.constant()) : size.evaluate(m_bindings);
             count *= known ? *known : 0;
         }
         return count;

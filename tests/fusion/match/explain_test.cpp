@@ -1,6 +1,5 @@
 #include "fusion/match/context.h"
 #include "fusion/match/explain.h"
-
 #include "tests/fusion/support/graphs.h"
 #include "tests/fusion/support/texts.h"
 
@@ -33,9 +32,9 @@ struct Explained {
         : graph(canonical(text)), site(siteOf(analyze(graph), id)), conditions(explain(graph, site)) {}
 
     const CheckedCondition* of(std::string_view condition) const {
-        const auto found = std::find_if(conditions.begin(), conditions.end(), [&](const CheckedCondition& one) {
-            return one.condition == condition;
-        });
+        const auto found =
+            std::find_if(conditions.begin(), conditions.end(),
+                         [&](const CheckedCondition& one) { return one.condition == condition; });
         return found == conditions.end() ? nullptr : &*found;
     }
     std::string found(std::string_view condition) const {

@@ -1,5 +1,4 @@
 #include "fusion/rewrite/gain.h"
-
 #include "tests/fusion/support/graphs.h"
 #include "tests/fusion/support/texts.h"
 
@@ -42,7 +41,8 @@ TEST(Gain, CountsEachTensorThatAnOpReadsOrMakes) {
 
 TEST(Gain, GrowsWithTheTokens) {
     const Graph graph = canonical(kBlock);
-    EXPECT_EQ(gainOf(graph, "gate-up@mlp", 20)->bytesSaved(), 2 * gainOf(graph, "gate-up@mlp", 10)->bytesSaved());
+    EXPECT_EQ(gainOf(graph, "gate-up@mlp", 20)->bytesSaved(),
+              2 * gainOf(graph, "gate-up@mlp", 10)->bytesSaved());
 }
 
 TEST(Gain, ViewsCostNothing) {

@@ -1,5 +1,7 @@
 #include "app/session/parameter_data.h"
 
+#include "app/session/element_values.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,6 +12,8 @@ namespace workbench {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::uint64_t kPieceBytes = std::uint64_t{4} << 20;
 
 Error badData(const std::string& what, const std::string& where) {
     return {ErrorCode::badInput, what, where};
@@ -26,24 +30,6 @@ Value loadAt(const std::string& bytes, std::size_t index) {
     Value value;
     std::memcpy(&value, bytes.data() + index * sizeof(Value), sizeof(Value));
     return value;
-}
-
-float fromBf16(std::uint16_t bits) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-/// IEEE 754 binary16.
-float fromF16(std::uint16_t bits) {
-    const int exponent = bits >> 10 & 0x1f;
-    const int fraction = bits & 0x3ff;
-    float magnitude;
-    if (exponent == 31)
-        magnitude = fraction ? std::nanf("") : HUGE_VALF;
-    else if (exponent == 0)
-        magnitude = std::ldexp(static_cast<float>(fraction), -24);
-    else
-        magnitude = std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-    return bits & 0x8000 ? -magnitude : magnitude;
 }
 
 std::uint16_t toBf16(float value) {
@@ -133,10 +119,14 @@ Result<ParameterData> ParameterData::open(const TracedModel& model) {
     return data;
 }
 
+Error ParameterData::noTensor(const std::string& tensor) const {
+    return badData("the checkpoint " + m_model->directory.string() + " has no tensor " + tensor, tensor);
+}
+
 Result<TensorBytes> ParameterData::fromCheckpoint(const std::string& tensor) const {
     const SafetensorsEntry* entry = m_checkpoint ? m_checkpoint->find(tensor) : nullptr;
     if (!entry)
-        return badData("the checkpoint " + m_model->directory.string() + " has no tensor " + tensor, tensor);
+        return noTensor(tensor);
     TensorBytes read{entry->dtype, entry->shape, std::string(entry->bytes, '\0')};
     if (auto done = m_checkpoint->read(tensor, std::as_writable_bytes(std::span(read.bytes))); !done)
         return done.error();
@@ -168,22 +158,67 @@ Result<TensorBytes> ParameterData::fromRecipe(const json& recipe) const {
     return badData("the checkpoint stores it in a way that is not supported (" + op + ")", {});
 }
 
-Result<TensorBytes> ParameterData::named(const std::string& name) const {
-    const json& parameters = m_model->parameters;
-    if (const auto recipe = parameters.find(name); recipe != parameters.end())
-        return fromRecipe(*recipe);
-    if (const auto stored = m_archive.tensors.find(name); stored != m_archive.tensors.end()) {
-        auto bytes = m_archive.readTensor(name);
-        if (!bytes)
-            return bytes.error();
-        return TensorBytes{stored->second.dtype, stored->second.sizes, std::move(bytes).value()};
-    }
+std::string ParameterData::storedName(const std::string& name) const {
+    const auto isStored = [&](const std::string& one) {
+        return m_model->parameters.contains(one) || m_archive.tensors.contains(one);
+    };
+    if (isStored(name))
+        return name;
     for (const std::vector<std::string>& group : m_model->tied)
         if (std::find(group.begin(), group.end(), name) != group.end())
             for (const std::string& other : group)
-                if (other != name && (parameters.contains(other) || m_archive.tensors.contains(other)))
-                    return named(other);
-    return badData("neither checkpoint nor archive has its data", name);
+                if (isStored(other))
+                    return other;
+    return name;
+}
+
+Result<TensorBytes> ParameterData::named(const std::string& parameter) const {
+    const std::string name = storedName(parameter);
+    if (const auto recipe = m_model->parameters.find(name); recipe != m_model->parameters.end())
+        return fromRecipe(*recipe);
+    const auto stored = m_archive.tensors.find(name);
+    if (stored == m_archive.tensors.end())
+        return badData("neither checkpoint nor archive has its data", parameter);
+    auto bytes = m_archive.readTensor(name);
+    if (!bytes)
+        return bytes.error();
+    return TensorBytes{stored->second.dtype, stored->second.sizes, std::move(bytes).value()};
+}
+
+Status ParameterData::eachPieceOfTensor(const std::string& tensor, const Job& job, const Piece& piece) const {
+    const SafetensorsEntry* entry = m_checkpoint ? m_checkpoint->find(tensor) : nullptr;
+    if (!entry)
+        return noTensor(tensor);
+    std::vector<std::byte> buffer(std::min<std::uint64_t>(kPieceBytes, entry->bytes));
+    for (std::uint64_t at = 0; at < entry->bytes; at += buffer.size()) {
+        if (job.cancelled())
+            return cancelledError();
+        const std::span part(buffer.data(), std::min<std::uint64_t>(buffer.size(), entry->bytes - at));
+        if (auto read = m_checkpoint->readRange(tensor, at, part); !read)
+            return read.error();
+        piece(entry->dtype, part);
+    }
+    return Ok{};
+}
+
+Status ParameterData::eachPieceOfRecipe(const json& recipe, const Job& job, const Piece& piece) const {
+    if (recipe.contains("tensor"))
+        return eachPieceOfTensor(recipe["tensor"].get<std::string>(), job, piece);
+    for (const json& from : recipe["from"])
+        if (auto read = eachPieceOfRecipe(from, job, piece); !read)
+            return read.error();
+    return Ok{};
+}
+
+Status ParameterData::eachPiece(const std::string& name, const Job& job, const Piece& piece) const {
+    const auto recipe = m_model->parameters.find(storedName(name));
+    if (recipe != m_model->parameters.end())
+        return eachPieceOfRecipe(*recipe, job, piece);
+    auto whole = named(name);
+    if (!whole)
+        return Error{whole.error().code, "the parameter " + name + ": " + whole.error().message, name};
+    piece(whole->dtype, std::as_bytes(std::span(whole->bytes)));
+    return Ok{};
 }
 
 Result<std::string> ParameterData::of(const Input& input, const TensorMeta& meta) const {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "app/diagram/type_text.h"
+#include "core/graph/graph.h"
+#include "fusion/site.h"
+
+#include <QtCore/QString>
+#include <QtCore/QStringList>
+
+#include <string_view>
+
+/// Small pieces of rich text with links that the panel follows: "node:12", "module:model.layers.0", "site:3".
+
+namespace workbench::gui {
+
+QString qt(std::string_view text);
+QString escaped(std::string_view text);
+QString link(const QString& target, const QString& text);
+
+/// "linear_3", linked.
+QString nodeLink(const Graph& graph, NodeId node);
+QString moduleLink(const std::string& path, const QString& text);
+QString siteLink(const Analysis& analysis, std::size_t site);
+
+/// Rows of cells; the cells are rich text. `heads` may be empty. The first column is as narrow as it can be.
+QString table(const QStringList& heads, const QList<QStringList>& rows);
+QString muted(const QString& text);
+/// Up to `most` pieces joined by commas, then how many more there are.
+QString listed(const QStringList& pieces, int most);
+
+} // namespace workbench::gui

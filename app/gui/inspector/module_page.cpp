@@ -1,0 +1,109 @@
+#include "app/gui/inspector/module_page.h"
+
+#include "app/gui/inspector/markup.h"
+#include "app/gui/inspector/node_page.h"
+#include "app/session/plan_builder.h"
+
+#include <algorithm>
+#include <map>
+
+namespace workbench::gui {
+namespace {
+
+constexpr int kMostChildren = 16, kMostParameters = 40, kMostOps = 10, kMostSites = 6;
+
+/// Every module on the way to the path.
+std::vector<ModuleInfo> wayTo(const Graph& graph, const std::string& path) {
+    std::vector<ModuleInfo> way;
+    for (const ModuleInfo& module : graph.modules)
+        if (isWithin(path, module.path))
+            way.push_back(module);
+    std::sort(way.begin(), way.end(),
+              [](const ModuleInfo& a, const ModuleInfo& b) { return a.path.size() < b.path.size(); });
+    return way;
+}
+
+QString lastPart(const std::string& path) {
+    return qt(path).section('.', -1);
+}
+
+} // namespace
+
+ModulePage::ModulePage(const std::string& path, const std::string& weight, const PageContext& context,
+                       QWidget* parent)
+    : Page(context, parent) {
+    const InspectedModule module = evidence().inspection().module(path);
+    const QString title = path.empty() ? document().title() : lastPart(path);
+    addTitle(title.toHtmlEscaped(),
+             escaped(module.module.className) + "<br>" + pathLinks(wayTo(graph(), path)));
+    addText(tr("%L1 nodes, %L2 parameters, %3")
+                .arg(module.nodes)
+                .arg(module.parameterCount)
+                .arg(qt(bytesText(double(module.parameterBytes)))));
+    if (!module.children.empty()) {
+        QStringList children;
+        for (const ModuleInfo& child : module.children)
+            children << moduleLink(child.path, lastPart(child.path).toHtmlEscaped()) + ' ' +
+                            muted(escaped(child.className));
+        addText(listed(children, kMostChildren), addSection(tr("Modules"), "children"));
+    }
+    addFusion(module);
+    addParameters(module, weight);
+    QList<QStringList> ops;
+    for (const auto& [op, count] : module.ops)
+        if (ops.size() < kMostOps)
+            ops << QStringList{escaped(op), QString("%L1").arg(count)};
+    if (!ops.isEmpty())
+        addText(table({}, ops), addSection(tr("Most frequent ops"), "ops"));
+    if (!path.empty())
+        addForward(path, {});
+    finish();
+}
+
+void ModulePage::addFusion(const InspectedModule& module) {
+    if (module.sites.empty())
+        return;
+    Section* section = addSection(tr("Fusion"), "fusion");
+    std::map<std::string, std::map<std::string_view, int>> counts;
+    for (const std::size_t site : module.sites)
+        ++counts[analysis().sites[site].pattern][stateName(document().outcome(site).state)];
+    QList<QStringList> rows;
+    for (const auto& [pattern, states] : counts) {
+        QStringList texts;
+        for (const auto& [state, count] : states)
+            texts << QString("%1 %2").arg(count).arg(escaped(state));
+        rows << QStringList{escaped(pattern), texts.join(", ")};
+    }
+    addText(table({}, rows), section);
+    QStringList links;
+    for (const std::size_t site : module.sites)
+        links << siteLink(analysis(), site);
+    addText(listed(links, kMostSites), section);
+}
+
+void ModulePage::addParameters(const InspectedModule& module, const std::string& weight) {
+    if (module.parameters.empty())
+        return;
+    Section* section = addSection(tr("Parameters"), "weights");
+    QList<QStringList> rows;
+    const std::string& path = module.module.path;
+    for (const Input* input : module.parameters) {
+        if (rows.size() == kMostParameters)
+            break;
+        const std::string_view name =
+            std::string_view(input->target).substr(path.empty() ? 0 : path.size() + 1);
+        rows << QStringList{link("weight:" + qt(input->target), escaped(name)),
+                            type(graph().value(input->value).meta),
+                            qt(bytesText(double(evidence().inspection().storedBytes(*input))))};
+    }
+    addText(table({}, rows), section);
+    if (module.parameters.size() > kMostParameters)
+        addText(muted(tr("and %n more", nullptr, int(module.parameters.size()) - kMostParameters)), section);
+    for (const Input* input : module.parameters)
+        if (input->target == weight)
+            addWeight(section, *input);
+    if (weight.empty())
+        addText(muted(tr("Choose one to see its numbers.")), section);
+}
+
+} // namespace workbench::gui

@@ -40,8 +40,8 @@ void DecisionsPanel::makeActions() {
                               if (other)
                                   goTo(*other);
                           });
-    m_actions.copy = add(tr("&Copy report"), tr("Copy all that is known of the selected sites as Markdown"),
-                         "copyReport", Qt::CTRL | Qt::SHIFT | Qt::Key_C, [this] { copyReports(); });
+    m_actions.copy = add(tr("&Copy reports"), tr("Copy all that is known of the selected sites as Markdown"),
+                         "copyReports", {}, [this] { copyReports(); });
     m_actions.verifyAll =
         add(tr("Verify what is applied"), tr("Compare the rewritten model with the original"), "verifyAll",
             {}, [this] { verify(false); });
@@ -52,7 +52,7 @@ void DecisionsPanel::makeActions() {
 
 QList<QAction*> DecisionsPanel::actionsFor(Menu menu) {
     if (menu == Menu::edit)
-        return {m_actions.apply, m_actions.reject, m_actions.undecided, m_actions.copy};
+        return {m_actions.apply, m_actions.reject, m_actions.undecided};
     if (menu == Menu::model)
         return {m_actions.verifyAll, m_actions.verifySelected};
     return {};

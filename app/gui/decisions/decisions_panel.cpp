@@ -111,6 +111,23 @@ QWidget* DecisionsPanel::makeTable() {
     m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
     m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    sizeRowsAndColumns();
+    m_table->setSortingEnabled(true);
+    m_table->sortByColumn(SitesModel::kPlace, Qt::AscendingOrder);
+    for (QAction* action : {m_actions.apply, m_actions.reject, m_actions.undecided, m_actions.other,
+                            m_actions.reveal, m_actions.verifySelected, m_actions.copy})
+        m_table->addAction(action);
+    m_empty = new QLabel(this);
+    m_empty->setObjectName("empty");
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setWordWrap(true);
+    m_stack = new QStackedWidget(this);
+    m_stack->addWidget(m_table);
+    m_stack->addWidget(m_empty);
+    return m_stack;
+}
+
+void DecisionsPanel::sizeRowsAndColumns() {
     // Rows of one height that nobody measures: thousands of them scroll smoothly.
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
@@ -126,19 +143,6 @@ QWidget* DecisionsPanel::makeTable() {
     m_table->setColumnWidth(SitesModel::kGain, widthOf(*m_table, "+10.2 %") + 16);
     m_table->setColumnWidth(SitesModel::kError, widthOf(*m_table, "+ 1.0e-10") + 16);
     header->setSectionResizeMode(SitesModel::kReason, QHeaderView::Stretch);
-    m_table->setSortingEnabled(true);
-    m_table->sortByColumn(SitesModel::kPlace, Qt::AscendingOrder);
-    for (QAction* action : {m_actions.apply, m_actions.reject, m_actions.undecided, m_actions.other,
-                            m_actions.reveal, m_actions.verifySelected, m_actions.copy})
-        m_table->addAction(action);
-    m_empty = new QLabel(this);
-    m_empty->setObjectName("empty");
-    m_empty->setAlignment(Qt::AlignCenter);
-    m_empty->setWordWrap(true);
-    m_stack = new QStackedWidget(this);
-    m_stack->addWidget(m_table);
-    m_stack->addWidget(m_empty);
-    return m_stack;
 }
 
 QWidget* DecisionsPanel::makeNoteBar() {

@@ -35,6 +35,7 @@ private:
     void build();
     QWidget* makeToolBar();
     QWidget* makeTable();
+    void sizeRowsAndColumns();
     QWidget* makeNoteBar();
     void connectTable();
 

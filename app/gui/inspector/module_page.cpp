@@ -2,7 +2,7 @@
 
 #include "app/gui/inspector/markup.h"
 #include "app/gui/inspector/node_page.h"
-#include "app/session/plan_builder.h"
+#include "app/session/summary.h"
 
 #include <algorithm>
 #include <map>
@@ -66,7 +66,8 @@ void ModulePage::addFusion(const InspectedModule& module) {
     Section* section = addSection(tr("Fusion"), "fusion");
     std::map<std::string, std::map<std::string_view, int>> counts;
     for (const std::size_t site : module.sites)
-        ++counts[analysis().sites[site].pattern][stateName(document().outcome(site).state)];
+        ++counts[analysis().sites[site].pattern]
+                [shownVerdict(analysis().sites[site], document().outcome(site))];
     QList<QStringList> rows;
     for (const auto& [pattern, states] : counts) {
         QStringList texts;

@@ -1,7 +1,7 @@
 #include "app/gui/inspector/node_page.h"
 
 #include "app/gui/inspector/markup.h"
-#include "app/session/plan_builder.h"
+#include "app/session/summary.h"
 
 namespace workbench::gui {
 namespace {
@@ -102,7 +102,8 @@ void NodePage::addSites(const InspectedNode& node) {
         return;
     QList<QStringList> rows;
     for (const std::size_t site : node.sites)
-        rows << QStringList{siteLink(analysis(), site), escaped(stateName(document().outcome(site).state))};
+        rows << QStringList{siteLink(analysis(), site),
+                            escaped(shownVerdict(analysis().sites[site], document().outcome(site)))};
     addText(table({}, rows), addSection(tr("Fusion"), "fusion"));
 }
 

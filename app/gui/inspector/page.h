@@ -53,6 +53,10 @@ protected:
     void addForward(const std::string& module, const std::string& site);
 
 private:
+    void offerForms(Section* section);
+    void addForm(Section* section, const SourceForms& forms, const std::string& module,
+                 const std::string& site);
+
     const PageContext m_context;
     QVBoxLayout* m_layout;
 };

@@ -90,43 +90,48 @@ void Page::addForward(const std::string& module, const std::string& site) {
         return;
     Section* section = addSection(tr("Forward, before and after"), "forward");
     const Result<SourceForms>* forms = evidence().forms();
-    if (!forms) {
-        const bool making = evidence().isMakingForms();
-        auto* button = new QPushButton(making ? tr("Stop") : tr("Write the rewritten forward"), this);
-        button->setObjectName("makeForms");
-        button->setToolTip(
-            tr("Writes every rewritten module class under the current decisions; takes some seconds"));
-        connect(button, &QPushButton::clicked, this, [this, making] {
-            if (making)
-                evidence().stopForms();
-            else
-                evidence().makeForms();
-        });
-        if (making)
-            section->add(text(muted(tr("writing the source of the rewritten classes ..."))));
-        section->add(button);
-        return;
-    }
-    if (!*forms) {
+    if (!forms)
+        offerForms(section);
+    else if (*forms)
+        addForm(section, **forms, module, site);
+    else
         section->add(text(escaped(forms->error().message)));
-        return;
-    }
-    const auto reason = (*forms)->reasons.find(site);
-    if (reason != (*forms)->reasons.end())
+}
+
+void Page::offerForms(Section* section) {
+    const bool making = evidence().isMakingForms();
+    auto* button = new QPushButton(making ? tr("Stop") : tr("Write the rewritten forward"), this);
+    button->setObjectName("makeForms");
+    button->setToolTip(
+        tr("Writes every rewritten module class under the current decisions; takes some seconds"));
+    connect(button, &QPushButton::clicked, this, [this, making] {
+        if (making)
+            evidence().stopForms();
+        else
+            evidence().makeForms();
+    });
+    if (making)
+        section->add(text(muted(tr("writing the source of the rewritten classes ..."))));
+    section->add(button);
+}
+
+void Page::addForm(Section* section, const SourceForms& forms, const std::string& module,
+                   const std::string& site) {
+    const auto reason = forms.reasons.find(site);
+    if (reason != forms.reasons.end())
         section->add(text(muted(tr("Not in source: %1").arg(escaped(reason->second)))));
-    const SourceForm* form = formFor(**forms, module, site);
+    const SourceForm* form = formFor(forms, module, site);
     if (!form) {
-        if (reason == (*forms)->reasons.end())
+        if (reason == forms.reasons.end())
             section->add(text(muted(tr("The applied rewrites leave this forward as it is."))));
         return;
     }
-    section->add(text(tr("%1, rewritten by %2; the same in %n modules", nullptr, int(form->instances.size()))
-                          .arg("<b>" + escaped(form->className) + "</b>", [&] {
-                              QStringList patterns;
-                              for (const std::string& pattern : form->patterns)
-                                  patterns << escaped(pattern);
-                              return patterns.join(", ");
-                          }())));
+    QStringList patterns;
+    for (const std::string& pattern : form->patterns)
+        patterns << escaped(pattern);
+    section->add(text(
+        tr("%1, rewritten by %2; the same in %n modules", nullptr, static_cast<int>(form->instances.size()))
+            .arg("<b>" + escaped(form->className) + "</b>", patterns.join(", "))));
     auto* code = new CodeView(this);
     code->setObjectName("diff");
     code->setAccessibleName(tr("Difference of the forward of %1").arg(qt(form->className)));

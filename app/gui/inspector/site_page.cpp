@@ -5,6 +5,7 @@
 #include "app/gui/inspector/text_block.h"
 #include "app/session/plan_builder.h"
 #include "app/session/site_evidence.h"
+#include "app/session/summary.h"
 #include "fusion/match/pattern.h"
 
 #include <QtGui/QFontDatabase>
@@ -62,8 +63,7 @@ SitePage::SitePage(std::size_t site, const PageContext& context, QWidget* parent
 void SitePage::addState() {
     const SiteOutcome& outcome = document().outcome(m_site);
     using State = SiteOutcome::State;
-    const QString shown =
-        escaped(outcome.state == State::undecided ? verdictName(site().verdict) : stateName(outcome.state));
+    const QString shown = escaped(shownVerdict(site(), outcome));
     QString text = QString("<b>%1</b>").arg(shown);
     if (!outcome.with.empty()) {
         const auto& sites = analysis().sites;

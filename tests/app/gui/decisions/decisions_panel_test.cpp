@@ -22,10 +22,12 @@ protected:
         m_panel->show();
         ASSERT_TRUE(QTest::qWaitForWindowExposed(m_panel.get()));
         m_table = m_panel->findChild<QTableView*>("sites");
+        QApplication::setActiveWindow(m_panel.get());
+        m_table->setFocus();
     }
-    template <class Widget>
-    Widget* child(const char* name) const {
-        auto* found = m_panel->findChild<Widget*>(name);
+    template <class Object>
+    Object* child(const char* name) const {
+        auto* found = m_panel->findChild<Object*>(name);
         EXPECT_NE(found, nullptr) << name;
         return found;
     }
@@ -201,7 +203,7 @@ TEST_F(Deciding, AFilterThatMatchesNothingSaysSo) {
 TEST_F(Deciding, CopiesTheReportAsMarkdown) {
     click(cell("qkv@layers.0.self_attn", SitesModel::kPlace));
     QApplication::clipboard()->clear();
-    QTest::keyClick(m_table, Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
+    child<QAction>("copyReports")->trigger();
     ASSERT_TRUE(waitFor([] { return !QApplication::clipboard()->text().isEmpty(); }));
     const QString text = QApplication::clipboard()->text();
     EXPECT_TRUE(text.startsWith("## `qkv@layers.0.self_attn`\n")) << text.toStdString();

@@ -60,11 +60,12 @@ QString muted(const QString& text) {
     return QString("<span style=\"color: %1\">%2</span>").arg(solid.name(), text);
 }
 
-QString listed(const QStringList& pieces, int most) {
-    if (pieces.size() <= most)
-        return pieces.join(", ");
-    return pieces.mid(0, most).join(", ") + " " +
-           muted(QCoreApplication::translate("inspector", "and %n more", nullptr, int(pieces.size()) - most));
+QString listed(const QStringList& pieces, std::size_t all) {
+    const QString text = pieces.join(", ");
+    const int more = static_cast<int>(all) - static_cast<int>(pieces.size());
+    return more <= 0
+               ? text
+               : text + " " + muted(QCoreApplication::translate("inspector", "and %n more", nullptr, more));
 }
 
 } // namespace workbench::gui

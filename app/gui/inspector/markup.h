@@ -25,7 +25,16 @@ QString siteLink(const Analysis& analysis, std::size_t site);
 /// Rows of cells; the cells are rich text. `heads` may be empty. The first column is as narrow as it can be.
 QString table(const QStringList& heads, const QList<QStringList>& rows);
 QString muted(const QString& text);
-/// Up to `most` pieces joined by commas, then how many more there are.
-QString listed(const QStringList& pieces, int most);
+/// The pieces joined by commas, then how many more of `all` there are.
+QString listed(const QStringList& pieces, std::size_t all);
+
+/// The first `most` things, each as text; models have thousands of them.
+template <class Things, class Text>
+QString firstOf(const Things& things, std::size_t most, const Text& text) {
+    QStringList pieces;
+    for (std::size_t i = 0; i < things.size() && i < most; ++i)
+        pieces << text(things[i]);
+    return listed(pieces, things.size());
+}
 
 } // namespace workbench::gui

@@ -10,7 +10,8 @@
 namespace workbench::gui {
 namespace {
 
-constexpr int kMostChildren = 16, kMostParameters = 40, kMostOps = 10, kMostSites = 6;
+constexpr int kMostParameters = 40, kMostOps = 10;
+constexpr std::size_t kMostChildren = 16, kMostSites = 6;
 
 /// Every module on the way to the path.
 std::vector<ModuleInfo> wayTo(const Graph& graph, const std::string& path) {
@@ -41,11 +42,11 @@ ModulePage::ModulePage(const std::string& path, const std::string& weight, const
                 .arg(module.parameterCount)
                 .arg(qt(bytesText(double(module.parameterBytes)))));
     if (!module.children.empty()) {
-        QStringList children;
-        for (const ModuleInfo& child : module.children)
-            children << moduleLink(child.path, lastPart(child.path).toHtmlEscaped()) + ' ' +
-                            muted(escaped(child.className));
-        addText(listed(children, kMostChildren), addSection(tr("Modules"), "children"));
+        const auto childLink = [](const ModuleInfo& child) {
+            return moduleLink(child.path, lastPart(child.path).toHtmlEscaped()) + ' ' +
+                   muted(escaped(child.className));
+        };
+        addText(firstOf(module.children, kMostChildren, childLink), addSection(tr("Modules"), "children"));
     }
     addFusion(module);
     addParameters(module, weight);
@@ -76,10 +77,8 @@ void ModulePage::addFusion(const InspectedModule& module) {
         rows << QStringList{escaped(pattern), texts.join(", ")};
     }
     addText(table({}, rows), section);
-    QStringList links;
-    for (const std::size_t site : module.sites)
-        links << siteLink(analysis(), site);
-    addText(listed(links, kMostSites), section);
+    addText(firstOf(module.sites, kMostSites, [&](std::size_t site) { return siteLink(analysis(), site); }),
+            section);
 }
 
 void ModulePage::addParameters(const InspectedModule& module, const std::string& weight) {

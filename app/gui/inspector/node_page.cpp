@@ -6,13 +6,10 @@
 namespace workbench::gui {
 namespace {
 
-constexpr int kMostLinks = 8;
+constexpr std::size_t kMostLinks = 8;
 
 QString linksTo(const Graph& graph, const std::vector<NodeId>& nodes) {
-    QStringList links;
-    for (const NodeId node : nodes)
-        links << nodeLink(graph, node);
-    return listed(links, kMostLinks);
+    return firstOf(nodes, kMostLinks, [&](NodeId node) { return nodeLink(graph, node); });
 }
 
 QString kindOf(Input::Kind kind) {

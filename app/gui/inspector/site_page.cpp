@@ -18,7 +18,7 @@
 namespace workbench::gui {
 namespace {
 
-constexpr int kMostNodes = 12, kMostNames = 12;
+constexpr std::size_t kMostNodes = 12, kMostNames = 12;
 /// Tokens of the estimate: one decode step, one prompt.
 constexpr int kTokens[] = {1, 512};
 
@@ -192,15 +192,12 @@ void SitePage::addParts() {
         rows << QStringList{muted(escaped(role.role)), nodeLink(graph(), role.node)};
     for (const DerivedParameter& derived : site().derived)
         rows << QStringList{muted(tr("merged weight")), escaped(derivedText(derived))};
-    QStringList parameters, nodes;
-    for (const std::string& name : site().parameters)
-        parameters << escaped(name);
-    for (const NodeId node : site().nodes)
-        nodes << nodeLink(graph(), node);
-    if (!parameters.isEmpty())
-        rows << QStringList{muted(tr("parameters")), listed(parameters, kMostNames)};
-    if (!nodes.isEmpty())
-        rows << QStringList{muted(tr("removes")), listed(nodes, kMostNodes)};
+    if (!site().parameters.empty())
+        rows << QStringList{muted(tr("parameters")), firstOf(site().parameters, kMostNames, escaped)};
+    if (!site().nodes.empty())
+        rows << QStringList{muted(tr("removes")), firstOf(site().nodes, kMostNodes, [&](NodeId node) {
+                                return nodeLink(graph(), node);
+                            })};
     if (!rows.isEmpty())
         addText(table({}, rows), addSection(tr("What was found"), "parts"));
 }

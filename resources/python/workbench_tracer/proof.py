@@ -6,13 +6,16 @@ mask (GPT-OSS: 0.9 of the largest logit).
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
+from .beside import Beside, beside
 from .build import Plan, build
 from .errors import TracerError, not_traced, one_line
 from .layers import cut_config
@@ -41,19 +44,59 @@ class Proof:
         return {**asdict(self), "sequences": list(self.sequences)}
 
 
-def prove(plan: Plan, config: PreTrainedConfig, calls: tuple[Call, ...]) -> Proof:
-    """config: that of the traced model. calls: its attention calls, whose kinds the small model must make too. Raises TracerError."""
+@dataclass(frozen=True)
+class _SmallRun:
+    """What the small model showed: its attention calls, and absolute and relative error for each seed that was tried."""
+
+    calls: tuple[Call, ...]
+    errors: tuple[tuple[float, float], ...]
+
+
+class Proving:
+    """The small model of `config` runs beside the export of the large one, as far as it does not depend on what that says."""
+
+    def __init__(self, plan: Plan, config: PreTrainedConfig, early: Beside[_SmallRun] | None) -> None:
+        self._plan = plan
+        self._config = config
+        self._early = early
+
+    def finish(self, config: PreTrainedConfig, calls: tuple[Call, ...]) -> Proof:
+        """config: that of the traced model. calls: its attention calls, whose kinds the small model must make too. Raises TracerError."""
+        name = self._plan.model_class.__name__
+        calls = _enough(calls)
+        if self._early and config is self._config:
+            run = self._early.result()
+        else:
+            count = _layer_count(config)
+            run = _run_small(self._plan, cut_config(config, count, len(calls)) if len(calls) < count else config)
+        _require_same_calls(calls, run.calls, name)
+        absolute, relative = min(run.errors, key=lambda pair: pair[1])
+        if not relative <= TOLERANCE:
+            raise _not_proven(
+                f"{name} gives other logits than transformers eager, relative error {relative:.1e}, tolerance {TOLERANCE:.0e}"
+            )
+        return Proof("transformers eager", "float32", SEQUENCES, absolute, relative, TOLERANCE)
+
+
+@contextlib.contextmanager
+def proving(plan: Plan, config: PreTrainedConfig) -> Iterator[Proving]:
+    """Of many layers only those are run that the large model's calls ask for, so that there is no early start."""
+    if _layer_count(config) > FEW_LAYERS:
+        yield Proving(plan, config, None)
+        return
+    with beside(lambda: _run_small(plan, config)) as early:
+        yield Proving(plan, config, early)
+
+
+def _run_small(plan: Plan, config: PreTrainedConfig) -> _SmallRun:
     name = plan.model_class.__name__
-    calls = _enough(calls)
-    count = _layer_count(config)
-    small = reduced_config(cut_config(config, count, len(calls)) if len(calls) < count else config)
+    small = reduced_config(config)
     try:
         ours = build(plan, small, dtype=torch.float32)
         reference = build(plan, small, dtype=torch.float32, attention="eager", experts="eager")
         _require_same_classes(ours, reference)
         takes_flat_tokens(ours)
         traced = trace(ours, example_inputs())
-        _require_same_calls(calls, traced.calls, name)
         errors: list[tuple[float, float]] = []
         for seed in SEEDS:
             errors.append(_error(traced, ours, reference, seed))
@@ -65,12 +108,7 @@ def prove(plan: Plan, config: PreTrainedConfig, calls: tuple[Call, ...]) -> Proo
         raise _not_proven(f"at a reduced size, {error.message.rstrip('.')}") from error
     except Exception as error:  # a model that does not run at a reduced size raises anything
         raise _not_proven(f"{name} does not run at a reduced size ({one_line(error)})") from error
-    absolute, relative = min(errors, key=lambda pair: pair[1])
-    if not relative <= TOLERANCE:
-        raise _not_proven(
-            f"{name} gives other logits than transformers eager, relative error {relative:.1e}, tolerance {TOLERANCE:.0e}"
-        )
-    return Proof("transformers eager", "float32", SEQUENCES, absolute, relative, TOLERANCE)
+    return _SmallRun(traced.calls, tuple(errors))
 
 
 def _layer_count(config: PreTrainedConfig) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from pathlib import Path
@@ -20,7 +21,7 @@ from .layers import Layers, choose_layers
 from .model_directory import ModelDirectory, open_directory
 from .options import TraceOptions
 from .output import whole_folder
-from .proof import prove
+from .proof import proving
 from .replica_trace import random_weights, reduced
 from .version import VERSION
 
@@ -49,12 +50,12 @@ def run(options: TraceOptions, events: Events) -> None:
                 "config.json ties the word embeddings, but the checkpoint holds two different ones; traced as two."
             )
         layers = choose_layers(plan, whole, mode, names.computed, force_full=options.full)
-        events.stage("export", layers.summary)
-        traced, layers = _export(plan, whole, layers, mode)
-        proof = None
-        if options.proof:
-            events.stage("proof", f"{plan.model_class.__name__} at a reduced size")
-            proof = prove(plan, layers.config, traced.calls)
+        with proving(plan, layers.config) if options.proof else contextlib.nullcontext() as small:
+            events.stage("export", layers.summary)
+            traced, layers = _export(plan, whole, layers, mode)
+            if small:
+                events.stage("proof", f"{plan.model_class.__name__} at a reduced size")
+            proof = small.finish(layers.config, traced.calls) if small else None
         events.stage("write", str(options.out))
         described = _write(folder, directory, plan, layers, names, traced, random_weights(plan) if options.replica else {})
         described["proof"] = proof.described() if proof else None

@@ -72,7 +72,7 @@ def test_without_a_proof_the_trace_says_so(tmp_path):
 @pytest.mark.parametrize("name", ["gemma2", "qwen3-moe", "smollm3"])
 def test_what_the_proof_records(name, traced):
     proof = traced(name).described["proof"]
-    assert proof["relative_error"] <= proof["tolerance"] == TOLERANCE and proof["max_abs_error"] > 0
+    assert proof["relative_error"] <= proof["tolerance"] == TOLERANCE, "0 is possible: the same sums in the same order"
     assert proof["sequences"] == [13, 20] and min(proof["sequences"]) > 5
 
 

@@ -1,5 +1,6 @@
 #include "app/gui/window/help_dialogs.h"
 
+#include <QtCore/QCoreApplication>
 #include <QtCore/QSysInfo>
 #include <QtGui/QAction>
 #include <QtWidgets/QDialogButtonBox>

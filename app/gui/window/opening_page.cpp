@@ -1,5 +1,6 @@
 #include "app/gui/window/opening_page.h"
 
+#include <QtCore/QCoreApplication>
 #include <QtCore/QMap>
 #include <QtWidgets/QHBoxLayout>
 #include <QtWidgets/QLabel>

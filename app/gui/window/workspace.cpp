@@ -1,5 +1,6 @@
 #include "app/gui/window/workspace.h"
 
+#include <QtCore/QCoreApplication>
 #include <QtCore/QEvent>
 #include <QtCore/QSettings>
 #include <QtGui/QAction>

@@ -1,5 +1,6 @@
 #include "fusion/coverage.h"
 
+#include "core/graph/module_path.h"
 #include "fusion/match/pattern.h"
 
 #include <algorithm>
@@ -96,11 +97,6 @@ std::vector<std::string_view> parts(std::string_view path) {
     return result;
 }
 
-bool within(std::string_view path, std::string_view ancestor) {
-    return path.starts_with(ancestor) &&
-           (ancestor.empty() || path.size() == ancestor.size() || path[ancestor.size()] == '.');
-}
-
 /// Softmax over products that weighs another product: attention without an attention op.
 bool isSpelledOutAttention(const GraphView& view, NodeId id, const std::vector<bool>& after) {
     const std::string_view op = view.op(id);
@@ -181,7 +177,7 @@ std::vector<FeedForwardBlock> blocks(const GraphView& view, const std::vector<bo
         const bool isLayer = isNumber(block.substr(block.rfind('.') + 1));
         const bool attends = !block.empty() && !isLayer &&
                              std::any_of(attentions.begin(), attentions.end(), [&](NodeId attention) {
-                                 return within(view.graph().modulePath(attention), block);
+                                 return isWithin(view.graph().modulePath(attention), block);
                              });
         if (attends)
             continue;

@@ -90,11 +90,6 @@ std::vector<Run> runsOf(const std::vector<std::string_view>& kinds, std::int32_t
 
 } // namespace
 
-bool isWithin(std::string_view path, std::string_view ancestor) {
-    return ancestor.empty() ||
-           (path.starts_with(ancestor) && (path.size() == ancestor.size() || path[ancestor.size()] == '.'));
-}
-
 std::string_view relativePath(std::string_view path, std::string_view ancestor) {
     if (ancestor.empty() || !isWithin(path, ancestor) || path.size() == ancestor.size())
         return path;

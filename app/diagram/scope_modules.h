@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
+#include "core/graph/module_path.h"
 #include "core/graph/module_tree.h"
 
 #include <cstdint>
@@ -58,8 +59,6 @@ private:
     std::vector<std::int32_t> m_moduleOfNode;
 };
 
-/// Whether a module is the other one or lies below it.
-bool isWithin(std::string_view path, std::string_view ancestor);
 /// "self_attn.q_proj" for "model.layers.0.self_attn.q_proj" below "model.layers.0".
 std::string_view relativePath(std::string_view path, std::string_view ancestor);
 

@@ -25,11 +25,6 @@ void once(std::vector<std::size_t>& list, std::size_t site) {
 
 } // namespace
 
-bool isWithin(std::string_view path, std::string_view module) {
-    return module.empty() ||
-           (path.starts_with(module) && (path.size() == module.size() || path[module.size()] == '.'));
-}
-
 Inspection::Inspection(const Graph& graph, const Analysis& analysis)
     : m_graph(graph), m_analysis(analysis), m_users(graph), m_inputs(graph.values.size(), kNone),
       m_sites(graph.nodes.size()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
+#include "core/graph/module_path.h"
 #include "fusion/site.h"
 
 #include <cstdint>
@@ -62,7 +63,5 @@ private:
     std::vector<std::vector<std::size_t>> m_sites; ///< by node
 };
 
-/// True for the module itself and all below it; "" holds all.
-bool isWithin(std::string_view path, std::string_view module);
 
 } // namespace workbench

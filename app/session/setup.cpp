@@ -1,6 +1,7 @@
 #include "app/session/setup.h"
 
 #include "app/session/file_lock.h"
+#include "app/session/python_path.h"
 #include "app/session/runtime.h"
 #include "app/session/tracer.h"
 #include "core/support/read_file.h"
@@ -53,7 +54,10 @@ Result<std::vector<std::string>> linesOf(std::vector<std::string> words, const s
     options.input = RunOptions::Input::held;
     // The current folder may be that of a model: none of its modules is to be taken for a library.
     auto finished =
-        runLines({std::move(words), {{"PYTHONUNBUFFERED", "1"}, {"PYTHONSAFEPATH", "1"}}, {}}, options);
+        runLines({std::move(words),
+                  {{"PYTHONUNBUFFERED", "1"}, {"PYTHONSAFEPATH", "1"}, {"PYTHONPATH", pythonPath()}},
+                  {}},
+                 options);
     if (!finished)
         return setupFailed(what + ": " + finished.error().message);
     if (finished->how == Finished::How::cancelled)

@@ -1,11 +1,11 @@
 #include "app/session/tracer.h"
 
+#include "app/session/python_path.h"
 #include "core/support/subprocess.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace workbench {
 namespace {
@@ -66,23 +66,10 @@ std::vector<std::string> traceArguments(const char* subcommand, const fs::path& 
     return arguments;
 }
 
-/// Each folder of a PYTHONPATH behind a colon. An empty entry would stand for the current folder.
-std::string foldersOf(std::string_view path) {
-    std::string folders;
-    while (!path.empty()) {
-        const std::string_view folder = path.substr(0, path.find(':'));
-        if (!folder.empty())
-            folders += ":" + std::string(folder);
-        path.remove_prefix(std::min(path.size(), folder.size() + 1));
-    }
-    return folders;
-}
-
 } // namespace
 
 std::map<std::string, std::string> pythonEnvironment(const fs::path& packages) {
-    const char* inherited = std::getenv("PYTHONPATH");
-    return {{"PYTHONPATH", packages.string() + (inherited ? foldersOf(inherited) : std::string())},
+    return {{"PYTHONPATH", pythonPath(packages)},
             {"PYTHONSAFEPATH", "1"}, // never a module from the current folder, which may be that of a model
             {"PYTHONUNBUFFERED", "1"},
             {"PYTHONIOENCODING", "utf-8"},

@@ -177,7 +177,7 @@ def test_a_pipe_as_output_gets_the_plan(work):
         (("--apply-all", "verify", "model"), "--apply-all"),
         (("--export", "a.json", "inspect", "model"), "--export"),
         (("other", "verify", "model"), "MODEL"),
-        (("model", "--apply-all=false"), "--apply-all"),
+        (("model", "--apply-all=false"), "apply-all"),
         (("model", "--export", "a", "--export-pt2", "./a"), "--export-pt2"),
         (("verify", "model", "--export", "a", "--dump-logits", "a"), "--dump-logits"),
     ],

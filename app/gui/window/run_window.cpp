@@ -27,7 +27,8 @@ int takeScreenshots(const WindowRequest& request, MainWindow& window, Appearance
             QTextStream(stderr) << "workbench: " << QString::fromStdString(error->message) << '\n';
             exitCode = error->code == ErrorCode::cannotTrace ? 4 : 3;
         }
-        QMetaObject::invokeMethod(qApp, &QCoreApplication::quit, Qt::QueuedConnection);
+        // Not quit(): that closes the windows, which ask about unsaved decisions.
+        QMetaObject::invokeMethod(qApp, [] { QCoreApplication::exit(); }, Qt::QueuedConnection);
     });
     QApplication::exec();
     return exitCode;

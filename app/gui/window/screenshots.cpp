@@ -105,6 +105,7 @@ void Screenshots::settle(std::function<void()> then) {
 }
 
 void Screenshots::end(std::optional<Error> error) {
+    m_tab->document().shutDown(); // what was decided for the pictures is nobody's unsaved work
     if (auto done = std::exchange(m_done, {}))
         done(std::move(error));
 }

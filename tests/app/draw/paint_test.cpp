@@ -128,8 +128,9 @@ TEST(Paint, TheOutlineHasABlockPerBox) {
     paintOutline(painter, *scene, {});
     painter.end();
     for (std::size_t i = 0; i < scene->boxes.size(); ++i)
-        if (scene->diagram.boxes[i].beside < 0)
+        if (scene->diagram.boxes[i].beside < 0) {
             EXPECT_NE(at(image, scene->boxes[i].center()), QColor(Qt::white).rgb()) << i;
+        }
 }
 
 TEST(Legend, CountsTheSitesThatAreDrawn) {

@@ -25,9 +25,10 @@ TEST(Scene, BoxesOverlapOnlyWithWhatContainsThem) {
     const auto count = static_cast<std::int32_t>(scene->boxes.size());
     for (std::int32_t a = 0; a < count; ++a)
         for (std::int32_t b = 0; b < a; ++b)
-            if (!isInside(scene->diagram, a, b))
+            if (!isInside(scene->diagram, a, b)) {
                 EXPECT_FALSE(scene->boxes[at(a)].intersects(scene->boxes[at(b)]))
                     << scene->diagram.boxes[at(a)].key << " " << scene->diagram.boxes[at(b)].key;
+            }
 }
 
 TEST(Scene, EverythingLiesInItsContainerAndInTheBounds) {
@@ -35,8 +36,9 @@ TEST(Scene, EverythingLiesInItsContainerAndInTheBounds) {
     ASSERT_TRUE(scene);
     for (std::size_t i = 0; i < scene->boxes.size(); ++i) {
         EXPECT_TRUE(scene->bounds.contains(scene->boxes[i])) << scene->diagram.boxes[i].key;
-        if (const std::int32_t parent = scene->diagram.boxes[i].parent; parent >= 0)
+        if (const std::int32_t parent = scene->diagram.boxes[i].parent; parent >= 0) {
             EXPECT_TRUE(scene->boxes[at(parent)].contains(scene->boxes[i])) << scene->diagram.boxes[i].key;
+        }
     }
 }
 
@@ -88,8 +90,9 @@ TEST(Scene, TheInnermostBoxIsAtAPoint) {
     const auto scene = openedScene();
     ASSERT_TRUE(scene);
     for (std::size_t i = 0; i < scene->boxes.size(); ++i)
-        if (!scene->diagram.boxes[i].expanded)
+        if (!scene->diagram.boxes[i].expanded) {
             EXPECT_EQ(boxAt(*scene, scene->boxes[i].center()), static_cast<std::int32_t>(i));
+        }
     EXPECT_EQ(boxAt(*scene, scene->bounds.bottomRight() + QPointF(50, 50)), -1);
 }
 

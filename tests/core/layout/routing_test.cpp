@@ -31,8 +31,9 @@ TEST(Routing, AnEdgeGoesStraightPastTheBoxesOfARow) {
     const std::vector<Point>& edge = made.solution.edges[0];
     ASSERT_EQ(edge.size() % 3, 1U);
     for (const Point& point : edge)
-        if (point.y >= 60 && point.y <= 80)
+        if (point.y >= 60 && point.y <= 80) {
             EXPECT_GE(point.x, 50);
+        }
     EXPECT_EQ(edge.front(), (Point{30, 20}));
     EXPECT_EQ(edge.back(), (Point{30, 120}));
 }
@@ -67,8 +68,9 @@ TEST(Routing, AnEdgePassesLeftOfItsLabel) {
     made.solution.labels = {{45, 34}};
     routeInRows(made.problem, made.solution);
     for (const Point& point : made.solution.edges[0])
-        if (point.y >= 34 && point.y <= 46)
+        if (point.y >= 34 && point.y <= 46) {
             EXPECT_LT(point.x, 45);
+        }
 }
 
 TEST(Routing, AnEdgeThatLeadsUpwardsStaysAsItIs) {

@@ -46,7 +46,7 @@ TEST(TheCache, LiesWhereTheUserSays) {
 }
 
 TEST(TheCache, LiesInTheHomeWhereXdgSaysNothingOrARelativePath) {
-    for (const std::optional<std::string> xdg :
+    for (const std::optional<std::string>& xdg :
          {std::optional<std::string>(), std::optional<std::string>("cache")}) {
         const Environment set({{"XDG_CACHE_HOME", xdg}, {"HOME", "/some/home"}});
         EXPECT_EQ(Locations::find().cache, "/some/home/.cache/fusion-workbench");
@@ -54,7 +54,7 @@ TEST(TheCache, LiesInTheHomeWhereXdgSaysNothingOrARelativePath) {
 }
 
 TEST(TheCache, IsNeverRelativeOrSharedAndNeedsNoTemporaryFolder) {
-    for (const std::optional<std::string> home :
+    for (const std::optional<std::string>& home :
          {std::optional<std::string>(), std::optional<std::string>("home")}) {
         const Environment set({{"XDG_CACHE_HOME", std::nullopt}, {"HOME", home}, {"TMPDIR", "/nowhere"}});
         const fs::path cache = Locations::find().cache;

@@ -52,9 +52,11 @@ Status ok(const Error* error) {
 Status useGraph(const Graph& graph) {
     const std::string text = print(graph);
     const Result<Graph> again = parseGraph(text);
-    EXPECT_TRUE(again.ok()) << again.error().message << '\n' << text;
-    if (again)
-        EXPECT_EQ(print(*again), text);
+    if (!again) {
+        ADD_FAILURE() << again.error().message << '\n' << text;
+        return again.error();
+    }
+    EXPECT_EQ(print(*again), text);
     const Result<Graph> canonical = canonicalize(graph);
     if (!canonical)
         return canonical.error();

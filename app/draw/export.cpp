@@ -27,7 +27,7 @@ struct Page {
 
 QRectF partOf(const Scene& scene, const ExportOptions& options) {
     // Cards behind folded boxes and numbers on borders reach out of the bounds.
-    return options.part.isNull() ? scene.bounds.adjusted(-4, -12, 12, 12) : options.part;
+    return options.part.isNull() ? scene.bounds.adjusted(-4, -18, 12, 12) : options.part;
 }
 
 Page pageOf(const Scene& scene, const ExportOptions& options) {

@@ -86,7 +86,7 @@ void Painting::total(const QRectF& rect, std::size_t index) {
     const QFont font = drawingFont(kBadgePixels, true);
     const QString& text = m_options.colours->totals[index];
     const double width = QFontMetricsF(font).horizontalAdvance(text) + 12;
-    const QRectF place(rect.right() - width + 6, rect.top() - 9, width, 17);
+    const QRectF place(rect.right() - width + 6, rect.top() - 14, width, 17); // above the count of a fold
     m_painter.setPen(QPen(m_theme.nodeBorder, 1));
     m_painter.setBrush(m_theme.background);
     m_painter.drawRoundedRect(place, 8, 8);

@@ -123,6 +123,13 @@ void BeforeAfterPanel::showEvent(QShowEvent* event) {
         refresh();
 }
 
+/// The palette may come after the word that it changed.
+void BeforeAfterPanel::changeEvent(QEvent* event) {
+    Panel::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        themeChanged();
+}
+
 /// Matching two graphs of many thousand nodes takes a moment: not in this thread.
 void BeforeAfterPanel::refresh() {
     const auto rewritten = document().rewritten();

@@ -3,6 +3,7 @@
 #include <QtCore/QScopedValueRollback>
 
 #include <algorithm>
+#include <utility>
 
 namespace workbench::gui {
 namespace {
@@ -57,6 +58,8 @@ void PaneSync::connectPane(GraphSide side) {
     connect(&mine, &CanvasPane::shown, this, [this, side] {
         paintFates(side);
         m_reference.clear();
+        if (std::exchange(m_mirrored, std::nullopt) == side)
+            pane(otherSide(side)).showRequest(pane(side).picture().request);
         if (!pane(otherSide(side)).busy())
             align(m_leader);
     });
@@ -80,15 +83,13 @@ void PaneSync::connectPane(GraphSide side) {
         const Box& toggled = boxOfScene(*mine.scene(), box);
         other.setExpanded(toggled.key.substr(toggled.key.find(':') + 1), !toggled.expanded);
     });
-    connect(&mine.view(), &CanvasView::openRequested, this, [this, side, &mine, &other](int box) {
-        m_leader = side;
-        if (const Box& opened = boxOfScene(*mine.scene(), box); opened.expandable)
-            other.openScope(opened.module);
-    });
-    connect(&mine.view(), &CanvasView::outRequested, this, [this, side, &other] {
-        m_leader = side;
-        other.goOut();
-    });
+    // A first look depends on the graph: the other pane shows what this one has made of it.
+    const auto mirror = [this, side] {
+        if (pane(side).busy()) // the pane heard it before us
+            m_mirrored = m_leader = side;
+    };
+    connect(&mine.view(), &CanvasView::openRequested, this, mirror);
+    connect(&mine.view(), &CanvasView::outRequested, this, mirror);
 }
 
 void PaneSync::setCorrespondence(std::shared_ptr<const Correspondence> map,
@@ -110,8 +111,8 @@ bool PaneSync::isCurrent(GraphSide side) const {
 }
 
 void PaneSync::openScope(const std::string& scope) {
-    for (CanvasPane* each : m_panes)
-        each->openScope(scope);
+    m_mirrored = m_leader = GraphSide::original;
+    pane(GraphSide::original).openScope(scope);
 }
 
 void PaneSync::paintFates(GraphSide side) {

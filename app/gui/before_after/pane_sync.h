@@ -46,7 +46,8 @@ private:
     std::shared_ptr<const Graph> m_graphs[2];
     std::string m_reference; ///< key of the leader's box that its partner is aligned with
     GraphSide m_leader = GraphSide::original;
-    bool m_following = false; ///< the move that is heard of is our own
+    std::optional<GraphSide> m_mirrored; ///< what this pane shows next, the other one shows too
+    bool m_following = false;            ///< the move that is heard of is our own
 };
 
 inline GraphSide otherSide(GraphSide side) {

@@ -174,7 +174,10 @@ void CanvasPane::reveal(const std::vector<NodeId>& nodes) {
     const Graph& graph = *m_source.graph;
     const NodeId first = nodes.front();
     if (!canShow(graph, scene(), first))
-        return revealIn(scopeFor(graph, std::string(graph.modulePath(first))), {}, nodes);
+        return revealFrom(
+            [scope = scopeFor(graph, std::string(graph.modulePath(first)))](
+                const Graph& all, const ModuleTree& tree) { return initialRequest(all, tree, scope); },
+            nodes);
     const std::int32_t box = boxOf(scene()->diagram, first);
     if (!busy() && scene()->diagram.boxes[static_cast<std::size_t>(box)].kind == Box::Kind::node) {
         m_toReveal = nodes;
@@ -187,13 +190,10 @@ void CanvasPane::reveal(const std::vector<NodeId>& nodes) {
 
 void CanvasPane::revealIn(const std::string& scope, const std::set<std::string>& expanded,
                           const std::vector<NodeId>& nodes) {
-    revealFrom(
-        [scope, expanded](const Graph& graph, const ModuleTree& tree) {
-            DiagramRequest request = initialRequest(graph, tree, scope);
-            request.expanded.insert(expanded.begin(), expanded.end());
-            return request;
-        },
-        nodes);
+    DiagramRequest request;
+    request.scope = scope;
+    request.expanded = expanded;
+    revealFrom([request](const Graph&, const ModuleTree&) { return request; }, nodes);
 }
 
 void CanvasPane::revealFrom(DiagramLoader::MakeRequest base, const std::vector<NodeId>& nodes) {

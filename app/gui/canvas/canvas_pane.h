@@ -44,7 +44,7 @@ public:
     /// Makes nodes show: in the current scope if it holds the first, else in the scope of its module. They
     /// are chosen silently.
     void reveal(const std::vector<NodeId>& nodes);
-    /// The same in a given scope, where more may be opened.
+    /// The same in a given scope, where no more than this and what hides the nodes is opened.
     void revealIn(const std::string& scope, const std::set<std::string>& expanded,
                   const std::vector<NodeId>& nodes);
     void revealModule(const std::string& path);

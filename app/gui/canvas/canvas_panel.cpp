@@ -169,6 +169,13 @@ void CanvasPanel::themeChanged() {
     updateLegend();
 }
 
+/// The palette may come after the word that it changed.
+void CanvasPanel::changeEvent(QEvent* event) {
+    Panel::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        themeChanged();
+}
+
 void CanvasPanel::saveState(QSettings& settings) const {
     settings.setValue("scope", QString::fromStdString(m_pane->picture().request.scope));
     settings.setValue("overlay", m_overlayChoice->currentData());

@@ -67,12 +67,12 @@ void MeasurePanel::makeActions() {
     m_saveAction = make("saveMeasurement", tr("Save Measurement…"), &MeasurePanel::saveByDialog);
 }
 
+/// The form scrolls in a flat dock; the buttons and what they say stay in sight.
 QWidget* MeasurePanel::makeLeft() {
     auto* left = new QWidget;
     auto* layout = new QVBoxLayout(left);
     layout->setContentsMargins(0, 0, 6, 0);
-    m_form = new MeasureForm;
-    layout->addWidget(m_form);
+    layout->addWidget(makeForm());
     auto* buttons = new QHBoxLayout;
     m_start = new QPushButton(tr("&Start"));
     m_start->setObjectName("start");
@@ -93,17 +93,27 @@ QWidget* MeasurePanel::makeLeft() {
     m_notice->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     layout->addWidget(m_notice);
     layout->addStretch(1);
+    return left;
+}
+
+QWidget* MeasurePanel::makeForm() {
+    auto* page = new QWidget;
+    auto* layout = new QVBoxLayout(page);
+    layout->setContentsMargins(0, 0, 6, 0);
+    m_form = new MeasureForm;
+    layout->addWidget(m_form);
     auto* files = new QHBoxLayout;
     files->addWidget(toolButton(m_openAction));
     files->addWidget(toolButton(m_saveAction));
     files->addStretch(1);
     layout->addLayout(files);
     auto* scroll = new QScrollArea;
+    scroll->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setWidget(left);
-    scroll->setMinimumWidth(left->minimumSizeHint().width() + 16);
+    scroll->setWidget(page);
+    scroll->setMinimumWidth(page->minimumSizeHint().width() + 16);
     return scroll;
 }
 

@@ -40,6 +40,7 @@ public:
 
 private:
     QWidget* makeLeft();
+    QWidget* makeForm();
     void makeActions();
     void connectAll();
     void begin(JobHandle job, const QString& status);

@@ -48,7 +48,8 @@ struct Rewrite {
     std::string partners(GraphSide where, std::string_view result) const {
         const Graph& other = side(where == GraphSide::original ? GraphSide::rewritten : GraphSide::original);
         std::string text;
-        for (const NodeId partner : correspondence().partners(where, node(where, result)))
+        const Correspondence map = correspondence();
+        for (const NodeId partner : map.partners(where, node(where, result)))
             text += (text.empty() ? "" : " ") + other.value(other.node(partner).outputs.front()).name;
         return text;
     }

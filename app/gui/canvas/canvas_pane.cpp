@@ -304,6 +304,7 @@ void CanvasPane::placeCards() {
 
 void CanvasPane::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    drawMinimap();
     placeCards();
 }
 

@@ -9,6 +9,7 @@ namespace workbench::gui {
 namespace {
 
 constexpr double kWidest = 180, kTallest = 220;
+constexpr double kMostShare = 0.3; // of the pane that it lies on
 constexpr double kNarrowest = 36; // a drawing of one column still gives something to press on
 constexpr double kInset = 4;
 
@@ -33,7 +34,9 @@ void Minimap::setDrawing(const Scene* scene, const PaintOptions& options) {
         return;
     }
     m_bounds = scene->bounds;
-    const double fit = std::min(kWidest / m_bounds.width(), kTallest / m_bounds.height());
+    const double widest = std::min(kWidest, kMostShare * parentWidget()->width());
+    const double tallest = std::min(kTallest, kMostShare * parentWidget()->height());
+    const double fit = std::min(widest / m_bounds.width(), tallest / m_bounds.height());
     const QSize size(qRound(std::max(kNarrowest, m_bounds.width() * fit) + 2 * kInset),
                      qRound(std::max(kNarrowest, m_bounds.height() * fit) + 2 * kInset));
     if (size != this->size()) {

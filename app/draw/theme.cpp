@@ -102,8 +102,8 @@ QColor mixed(const QColor& from, const QColor& to, double share) {
 }
 
 QColor Theme::textOn(const QColor& fill) const {
-    const QColor ink("#1c2128");
-    const QColor paper("#ffffff");
+    const QColor ink(Qt::black); // anything lighter, and neither reads on a middle tone
+    const QColor paper(Qt::white);
     return contrast(fill, ink) >= contrast(fill, paper) ? ink : paper;
 }
 

@@ -45,7 +45,7 @@ struct LayoutGraph {
     std::vector<LayoutEdge> edges;
 };
 
-/// Where everything is. The upper left corner of `bounds` is (0, 0).
+/// Where everything is. `bounds` contains all of it and begins at (0, 0), give or take a pixel.
 struct Layout {
     std::vector<Rect> boxes;               ///< as LayoutGraph::boxes
     std::vector<std::vector<Point>> edges; ///< as LayoutGraph::edges: control points of cubic Bezier curves,

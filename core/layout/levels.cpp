@@ -165,6 +165,21 @@ void Levels::placeEdge(std::size_t edge, Layout& layout) const {
     }
 }
 
+/// Graphviz's own bounds, and what rounding has put beyond them.
+Rect Levels::boundsOf(const Layout& layout) const {
+    double left = 0;
+    double top = 0;
+    double right = level(-1).solution.width;
+    double bottom = level(-1).solution.height;
+    for (const Rect& box : layout.boxes) {
+        left = std::min(left, box.x);
+        top = std::min(top, box.y);
+        right = std::max(right, box.x + box.width);
+        bottom = std::max(bottom, box.y + box.height);
+    }
+    return {left, top, right - left, bottom - top};
+}
+
 Layout Levels::assemble() const {
     Layout layout;
     placeBoxes(layout);
@@ -172,7 +187,7 @@ Layout Levels::assemble() const {
     layout.labels.resize(m_graph.edges.size());
     for (std::size_t i = 0; i < m_graph.edges.size(); ++i)
         placeEdge(i, layout);
-    layout.bounds = {0, 0, level(-1).solution.width, level(-1).solution.height};
+    layout.bounds = boundsOf(layout);
     return layout;
 }
 

@@ -43,6 +43,7 @@ private:
     void addPart(std::size_t edge, std::int32_t container, FlatEnd from, FlatEnd to, const Size& label);
     FlatBox flatBox(std::int32_t box) const;
     void placeBoxes(Layout& layout) const;
+    Rect boundsOf(const Layout& layout) const;
     void placeEdge(std::size_t edge, Layout& layout) const;
     Point originOf(std::int32_t container, const Layout& layout) const;
 

@@ -69,6 +69,7 @@ void Screenshots::next() {
     m_window.resize(shot.size);
     if (m_appearance.isDark() != shot.dark || m_appearance.choice() == Appearance::Choice::system)
         m_appearance.show(shot.dark);
+    m_tab->workspace()->resetLayout();
     m_tab->workspace()->showPanel(shot.panel);
     settle([this, shot] {
         if (shoot(QString("%1-%2x%3-%4.png")

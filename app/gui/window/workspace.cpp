@@ -10,6 +10,7 @@
 #include <QtWidgets/QTabWidget>
 
 #include <algorithm>
+#include <utility>
 
 namespace workbench::gui {
 namespace {
@@ -98,22 +99,35 @@ void Workspace::placeDocks() {
             else
                 first = entry.dock;
         }
-        if (!first)
+        if (first)
+            first->raise();
+    }
+}
+
+/// Shares of the whole; only what is laid out can be resized.
+void Workspace::sizeDocks() {
+    for (const Entry& entry : m_entries) {
+        if (!entry.dock || entry.dock->isFloating())
             continue;
-        first->raise();
-        const QSize whole = parentWidget() ? parentWidget()->size() : size();
-        if (place == Place::bottom)
-            resizeDocks({first}, {static_cast<int>(whole.height() * kBottomShare)}, Qt::Vertical);
+        if (entry.spec.place == Place::bottom)
+            resizeDocks({entry.dock}, {static_cast<int>(height() * kBottomShare)}, Qt::Vertical);
         else
-            resizeDocks({first},
-                        {static_cast<int>(whole.width() * (place == Place::left ? kLeftShare : kRightShare))},
+            resizeDocks({entry.dock},
+                        {static_cast<int>(width() * (entry.spec.place == Place::left ? kLeftShare : kRightShare))},
                         Qt::Horizontal);
     }
+}
+
+void Workspace::showEvent(QShowEvent* event) {
+    QMainWindow::showEvent(event);
+    if (!std::exchange(m_sized, true))
+        QMetaObject::invokeMethod(this, &Workspace::sizeDocks, Qt::QueuedConnection);
 }
 
 void Workspace::resetLayout() {
     QSettings().remove("workspace");
     placeDocks();
+    sizeDocks();
     m_centre->setCurrentIndex(0);
 }
 
@@ -131,7 +145,7 @@ void Workspace::save() const {
 
 void Workspace::restore() {
     QSettings settings;
-    restoreState(settings.value(kPlaces).toByteArray(), kStateVersion);
+    m_sized = restoreState(settings.value(kPlaces).toByteArray(), kStateVersion);
     for (const Entry& entry : m_entries) {
         settings.beginGroup(QStringLiteral("panel/") + entry.spec.id);
         entry.panel->restoreState(settings);
@@ -143,9 +157,14 @@ void Workspace::restore() {
 
 void Workspace::changeEvent(QEvent* event) {
     QMainWindow::changeEvent(event);
+    // Later: the panels get their own palettes after this one's.
     if (event->type() == QEvent::PaletteChange)
-        for (const Entry& entry : m_entries)
-            entry.panel->themeChanged();
+        QMetaObject::invokeMethod(this, &Workspace::tellTheme, Qt::QueuedConnection);
+}
+
+void Workspace::tellTheme() {
+    for (const Entry& entry : m_entries)
+        entry.panel->themeChanged();
 }
 
 const Workspace::Entry* Workspace::find(const QString& id) const {

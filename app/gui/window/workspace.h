@@ -30,6 +30,7 @@ public:
 
 protected:
     void changeEvent(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
     struct Entry {
@@ -41,11 +42,14 @@ private:
     void add(const PanelSpec& spec, Document& document, Selection& selection);
     void addDock(Entry& entry);
     void placeDocks();
+    void sizeDocks();
+    void tellTheme();
     void restore();
     const Entry* find(const QString& id) const;
 
     QTabWidget* m_centre;
     std::vector<Entry> m_entries;
+    bool m_sized = false; ///< by the saved state, or at the first show
 };
 
 } // namespace workbench::gui

@@ -107,12 +107,12 @@ TEST_F(CanvasPanelTest, ADoubleClickOpensALayerAndTheWayLeadsBack) {
 }
 
 TEST_F(CanvasPanelTest, BackspaceGoesOutAndChoosesWhereOneWas) {
-    panel->pane().openScope("layers.2");
-    waitForScope("layers.2");
+    panel->pane().openScope("layers.2.mlp");
+    waitForScope("layers.2.mlp");
     QTest::keyClick(&view(), Qt::Key_Backspace);
-    waitForScope("");
+    waitForScope("layers.2");
     ASSERT_EQ(view().chosen().size(), 1u);
-    EXPECT_EQ(diagram().boxes[static_cast<std::size_t>(view().current())].module, "layers.2");
+    EXPECT_EQ(diagram().boxes[static_cast<std::size_t>(view().current())].module, "layers.2.mlp");
 }
 
 TEST_F(CanvasPanelTest, EnterOpensAModuleInPlaceAndItsBoxStaysWhereItWas) {

@@ -56,23 +56,32 @@ protected:
         ADD_FAILURE() << "no site " << id;
         return 0;
     }
+    /// The page of that title takes the place of another one.
+    bool comesToShowPage(const QString& title) const {
+        return waitFor([&] {
+            const auto* head = m_panel->findChild<TextBlock*>("title");
+            return head && head->toPlainText().section('\n', 0, 0) == title;
+        });
+    }
     void selectNode(const std::string& value) {
         const NodeId node = nodeOf(value);
         m_selection.selectNode(node, std::string(m_document.graph().modulePath(node)));
+        ASSERT_TRUE(comesToShowPage(QString::fromStdString(value)));
     }
     void selectSite(const std::string& id) {
-        m_selection.selectSite(siteOf(id), m_document.analysis().sites[siteOf(id)].module);
+        const Site& site = m_document.analysis().sites[siteOf(id)];
+        m_selection.selectSite(siteOf(id), site.module);
+        ASSERT_TRUE(comesToShowPage(QString::fromStdString(site.pattern)));
     }
-    /// Follows the first link with that text.
+    /// Follows the first link with exactly that text.
     void followLink(const QString& text) {
-        for (QTextBrowser* block : m_panel->findChildren<QTextBrowser*>()) {
-            QTextDocument* document = block->document();
-            const QTextCursor found = document->find(text);
-            if (found.isNull() || !found.charFormat().isAnchor())
-                continue;
-            Q_EMIT block->anchorClicked(QUrl(found.charFormat().anchorHref()));
-            return;
-        }
+        for (QTextBrowser* browser : m_panel->findChildren<QTextBrowser*>())
+            for (QTextBlock block = browser->document()->begin(); block.isValid(); block = block.next())
+                for (auto part = block.begin(); !part.atEnd(); ++part)
+                    if (part.fragment().charFormat().isAnchor() && part.fragment().text() == text) {
+                        Q_EMIT browser->anchorClicked(QUrl(part.fragment().charFormat().anchorHref()));
+                        return;
+                    }
         ADD_FAILURE() << "no link " << text.toStdString();
     }
 
@@ -89,7 +98,6 @@ TEST_F(Inspecting, NothingChosenShowsTheModel) {
 
 TEST_F(Inspecting, ANodeShowsWhatItReadsMakesAndIs) {
     selectNode("q_1");
-    ASSERT_TRUE(comesToShow("aten.linear.default"));
     const QString text = shown();
     EXPECT_TRUE(text.contains("layers.1.self_attn.q_proj.weight")) << text.toStdString();
     EXPECT_TRUE(text.contains("f32[48, 32]"));
@@ -103,11 +111,11 @@ TEST_F(Inspecting, LinksLeadToProducersModulesAndSites) {
     ASSERT_TRUE(comesToShow("ni_1"));
     followLink("ni_1");
     EXPECT_EQ(m_selection.node(), nodeOf("ni_1"));
-    ASSERT_TRUE(comesToShow("input_layernorm"));
+    ASSERT_TRUE(comesToShowPage("ni_1"));
     followLink("input_layernorm");
     EXPECT_EQ(m_selection.module(), "layers.1.input_layernorm");
     EXPECT_EQ(m_selection.node(), kNone);
-    ASSERT_TRUE(comesToShow("rms-norm@layers.1.input_layernorm"));
+    ASSERT_TRUE(comesToShowPage("input_layernorm"));
     followLink("rms-norm@layers.1.input_layernorm");
     EXPECT_EQ(m_selection.site(), siteOf("rms-norm@layers.1.input_layernorm"));
 }
@@ -168,10 +176,8 @@ TEST_F(Inspecting, AContainedSiteNamesAndLinksTheOther) {
 
 TEST_F(Inspecting, AFoldedSectionStaysFolded) {
     selectNode("q_1");
-    ASSERT_TRUE(comesToShow("aten.linear.default"));
     m_panel->findChild<Section*>("inputs")->setOpen(false);
     selectNode("k_1");
-    ASSERT_TRUE(comesToShow("k_proj.weight"));
     EXPECT_FALSE(m_panel->findChild<Section*>("inputs")->isOpen());
     QSettings settings("fusion-workbench-test", "inspector");
     m_panel->saveState(settings);

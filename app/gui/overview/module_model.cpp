@@ -61,9 +61,14 @@ std::string ModuleModel::pathOf(const QModelIndex& index) const {
 }
 
 QModelIndex ModuleModel::indexOf(std::string_view path) const {
+    const std::string whole(path);
     for (;;) {
-        if (const auto found = m_byPath.find(path); found != m_byPath.end())
-            return createIndex(m_places.at(found->second).row, 0, found->second);
+        if (const auto found = m_byPath.find(path); found != m_byPath.end()) {
+            const ModuleTree& module = *found->second;
+            if (path.size() < whole.size() && module.path != path) // folded: what is below it is shown of the first one
+                return indexOf(module.path + whole.substr(path.size()));
+            return createIndex(m_places.at(&module).row, 0, &module);
+        }
         const std::size_t dot = path.rfind('.');
         path = dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
     }

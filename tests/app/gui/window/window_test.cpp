@@ -17,6 +17,8 @@
 #include <QtWidgets/QMessageBox>
 #include <QtWidgets/QPushButton>
 
+#include <algorithm>
+
 namespace workbench::gui::test {
 namespace {
 

@@ -1,4 +1,5 @@
 #include "fusion/canonical/draft.h"
+#include "fusion/match/dimension.h"
 
 #include <algorithm>
 
@@ -16,12 +17,14 @@ bool unifyConcatenations(Draft& draft) {
     if (!pieces || pieces->empty())
         return false;
     const std::size_t rank = node.meta().shape.size();
-    const auto dim = wrapDim(integer(argument(node.node, "dim")).value_or(0), rank);
+    const auto dim = dimension(argument(node.node, "dim"), rank);
+    if (!dim)
+        return false;
     std::vector<ValueRef> kept;
     for (const ValueRef& piece : *pieces) {
         const TensorMeta& meta = draft.meta(piece.id);
-        const bool empty = meta.dtype == node.meta().dtype && meta.shape.size() == rank &&
-                           meta.shape[static_cast<std::size_t>(dim)] == SymInt(0);
+        const bool empty =
+            meta.dtype == node.meta().dtype && meta.shape.size() == rank && meta.shape[*dim] == SymInt(0);
         if (!empty)
             kept.push_back(piece);
     }
@@ -29,7 +32,8 @@ bool unifyConcatenations(Draft& draft) {
         return draft.alias(kept.front().id);
     if (kept.empty())
         kept = *pieces;
-    return draft.become("aten.cat.default", {{"tensors", std::move(kept)}, {"dim", SymInt(dim)}});
+    return draft.become("aten.cat.default",
+                        {{"tensors", std::move(kept)}, {"dim", SymInt(static_cast<std::int64_t>(*dim))}});
 }
 
 } // namespace workbench

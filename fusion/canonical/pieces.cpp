@@ -1,4 +1,5 @@
 #include "fusion/canonical/draft.h"
+#include "fusion/match/dimension.h"
 
 #include <algorithm>
 #include <array>
@@ -15,15 +16,18 @@ bool unifyPieces(Draft& draft) {
     const ValueId self = draft.input("self");
     if (self == kNone)
         return false;
-    const std::size_t rank = draft.meta(self).shape.size();
-    const auto dim = wrapDim(integer(argument(node.node, "dim")).value_or(0), rank);
+    const auto dim = dimension(argument(node.node, "dim"), draft.meta(self).shape.size());
+    const auto lacksIt = [&](const auto& output) { return output.second.shape.size() <= *dim; };
+    if (!dim || std::any_of(node.outputs.begin(), node.outputs.end(), lacksIt))
+        return false;
+    const SymInt front(static_cast<std::int64_t>(*dim));
     if (node.op() == "aten.narrow") {
         const auto start = integer(argument(node.node, "start"));
-        const SymInt length = node.meta().shape[static_cast<std::size_t>(dim)];
+        const SymInt length = node.meta().shape[*dim];
         if (!start || *start < 0)
             return false;
         return draft.become("aten.slice.Tensor", {{"self", ValueRef{self}},
-                                                  {"dim", SymInt(dim)},
+                                                  {"dim", front},
                                                   {"start", SymInt(*start)},
                                                   {"end", SymInt(*start) + length},
                                                   {"step", SymInt(1)}});
@@ -33,14 +37,11 @@ bool unifyPieces(Draft& draft) {
     SymInt start(0);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
         const auto& [name, meta] = node.outputs[i];
-        const SymInt end = start + meta.shape[static_cast<std::size_t>(dim)];
-        node.aliases[i] = draft.insert("aten.slice.Tensor",
-                                       {{"self", ValueRef{self}},
-                                        {"dim", SymInt(dim)},
-                                        {"start", start},
-                                        {"end", end},
-                                        {"step", SymInt(1)}},
-                                       name, meta);
+        const SymInt end = start + meta.shape[*dim];
+        node.aliases[i] = draft.insert(
+            "aten.slice.Tensor",
+            {{"self", ValueRef{self}}, {"dim", front}, {"start", start}, {"end", end}, {"step", SymInt(1)}},
+            name, meta);
         start = end;
     }
     return true;

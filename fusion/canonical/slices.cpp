@@ -1,4 +1,5 @@
 #include "fusion/canonical/draft.h"
+#include "fusion/match/dimension.h"
 
 #include <limits>
 
@@ -20,8 +21,10 @@ bool unifySlices(Draft& draft) {
     if (node.node.op != "aten.slice.Tensor" || self == kNone)
         return false;
     const SymShape& shape = draft.meta(self).shape;
-    const auto dim = wrapDim(integer(argument(node.node, "dim")).value_or(0), shape.size());
-    const SymInt& size = shape[static_cast<std::size_t>(dim)];
+    const auto dim = dimension(argument(node.node, "dim"), shape.size());
+    if (!dim)
+        return false;
+    const SymInt& size = shape[*dim];
     const auto bound = [&](std::string_view name, std::int64_t otherwise) {
         const ArgumentValue* given = argument(node.node, name);
         const auto* whole = given ? std::get_if<SymInt>(given) : nullptr;
@@ -36,9 +39,11 @@ bool unifySlices(Draft& draft) {
         start = SymInt(clamp(start.constant(), size.constant()));
         end = SymInt(clamp(end.constant(), size.constant()));
     }
-    return draft.become(
-        "aten.slice.Tensor",
-        {{"self", ValueRef{self}}, {"dim", SymInt(dim)}, {"start", start}, {"end", end}, {"step", step}});
+    return draft.become("aten.slice.Tensor", {{"self", ValueRef{self}},
+                                              {"dim", SymInt(static_cast<std::int64_t>(*dim))},
+                                              {"start", start},
+                                              {"end", end},
+                                              {"step", step}});
 }
 
 } // namespace workbench

@@ -1,5 +1,7 @@
 #include "fusion/patterns/mask_proof.h"
 
+#include "fusion/match/dimension.h"
+
 #include <algorithm>
 #include <unordered_map>
 #include <variant>
@@ -178,9 +180,11 @@ private:
         if (self == kNone)
             return {};
         if (op == "unsqueeze") {
-            const auto at = wrapDim(integer(argument(node, "dim")).value_or(0), rank(id));
+            const auto at = dimension(argument(node, "dim"), rank(id));
+            if (!at || !haveAxes(of(self), *at))
+                return {};
             return mapAffine(of(self), [&](Affine value) {
-                value.factors.insert(value.factors.begin() + at, 0);
+                value.factors.insert(value.factors.begin() + static_cast<std::ptrdiff_t>(*at), 0);
                 return value;
             });
         }
@@ -200,15 +204,25 @@ private:
                        : Known();
         }
         if (op == "slice" && integer(argument(node, "step")) == 1 && integer(argument(node, "start"))) {
-            const auto dim =
-                static_cast<std::size_t>(wrapDim(integer(argument(node, "dim")).value_or(0), rank(id)));
+            const auto dim = dimension(argument(node, "dim"), rank(id));
             const std::int64_t start = *integer(argument(node, "start"));
-            if (start < 0)
+            if (!dim || start < 0 || !haveAxes(of(self), *dim + 1))
                 return {};
             return mapAffine(of(self),
-                             [&](Affine value) { return shifted(value, value.factors[dim] * start); });
+                             [&](Affine value) { return shifted(value, value.factors[*dim] * start); });
         }
         return {};
+    }
+
+    /// Whether every affine function inside has at least so many axes: shapes in an archive may contradict
+    /// each other.
+    bool haveAxes(const Known& known, std::size_t axes) {
+        bool all = true;
+        mapAffine(known, [&](const Affine& value) {
+            all = all && value.factors.size() >= axes;
+            return value;
+        });
+        return all;
     }
 
     /// Applies a change of indices to every affine function inside.

@@ -90,6 +90,9 @@ MainWindow::MainWindow(const Locations& locations, Appearance& appearance, QWidg
 
 /// What still runs is waited for: threads do not outlive the program.
 MainWindow::~MainWindow() {
+    m_tabs->disconnect(this); // a tab that goes must not be asked about
+    while (m_tabs->count() > 0)
+        delete m_tabs->widget(0);
     for (const QPointer<ModelTab>& tab : m_retired)
         delete tab;
 }

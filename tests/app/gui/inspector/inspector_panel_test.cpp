@@ -58,10 +58,14 @@ protected:
     }
     /// The page of that title takes the place of another one.
     bool comesToShowPage(const QString& title) const {
-        return waitFor([&] {
+        QString shown;
+        const bool came = waitFor([&] {
             const auto* head = m_panel->findChild<TextBlock*>("title");
-            return head && head->toPlainText().section('\n', 0, 0) == title;
+            shown = head ? head->toPlainText() : QString();
+            return shown.startsWith(title); // what kind of thing it is follows
         });
+        EXPECT_TRUE(came) << "it shows " << shown.toStdString();
+        return came;
     }
     void selectNode(const std::string& value) {
         const NodeId node = nodeOf(value);

@@ -35,8 +35,7 @@ protected:
         m_window->show();
     }
     void TearDown() override {
-        while (m_window->tabCount() > 0)
-            delete m_window->tab(0);
+        m_window.reset();
         qunsetenv("FAKE_TRACER");
     }
 
@@ -203,6 +202,9 @@ TEST_F(Window, ClosingWithUnsavedDecisionsAsksFirst) {
 TEST_F(Window, ADroppedFileIsOpened) {
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(missing().model)});
+    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(m_window.get(), &enter);
+    EXPECT_TRUE(enter.isAccepted());
     QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(m_window.get(), &drop);
     ASSERT_EQ(m_window->tabCount(), 1);
@@ -245,11 +247,12 @@ TEST_F(Window, NoTwoActionsShareAShortcut) {
 }
 
 TEST_F(Window, LightAndDarkAreChosenAndKept) {
+    const auto lightness = [&] { return m_window->palette().color(QPalette::Window).lightness(); };
     m_appearance->choose(Appearance::Choice::dark);
-    EXPECT_LT(m_window->palette().color(QPalette::Window).lightness(), 128);
+    EXPECT_TRUE(waitFor([&] { return lightness() < 128; })) << lightness();
     EXPECT_TRUE(Appearance().isDark()) << "the next window starts as this one was";
     m_appearance->choose(Appearance::Choice::light);
-    EXPECT_GT(m_window->palette().color(QPalette::Window).lightness(), 128);
+    EXPECT_TRUE(waitFor([&] { return lightness() > 128; })) << lightness();
 }
 
 TEST_F(Window, AModelsOwnCodeRunsOnlyAfterConsent) {

@@ -14,6 +14,9 @@ namespace {
 /// Tokens that the estimate may be for: a decode step of one request and of many, prompts.
 constexpr int kTokens[] = {1, 32, 512, 2048};
 
+/// Rows that are seen however low the panel is.
+constexpr int kFewestRows = 4;
+
 int widthOf(const QWidget& widget, const QString& text) {
     return widget.fontMetrics().horizontalAdvance(text) + 28;
 }
@@ -55,10 +58,9 @@ void DecisionsPanel::build() {
     m_result->hide();
     layout->addWidget(makeToolBar());
     layout->addWidget(m_scope);
-    layout->addWidget(m_chips);
+    layout->addWidget(makeNoteBar());
     layout->addWidget(m_result);
     layout->addWidget(makeTable(), 1);
-    layout->addWidget(makeNoteBar());
 }
 
 QWidget* DecisionsPanel::makeToolBar() {
@@ -75,7 +77,7 @@ QWidget* DecisionsPanel::makeToolBar() {
     m_tokens->setAccessibleName(tr("Tokens that the traffic is estimated for"));
     m_tokens->setToolTip(tr("Tokens in one step that the traffic is estimated for"));
     for (const int tokens : kTokens)
-        m_tokens->addItem(tr("%n tokens", nullptr, tokens), tokens);
+        m_tokens->addItem(tokens == 1 ? tr("1 token") : tr("%n tokens", nullptr, tokens), tokens);
     m_verify = new QToolButton(bar);
     m_verify->setObjectName("verify");
     m_verify->setPopupMode(QToolButton::MenuButtonPopup);
@@ -85,6 +87,7 @@ QWidget* DecisionsPanel::makeToolBar() {
     menu->addAction(m_actions.verifySelected);
     m_verify->setMenu(menu);
     layout->addWidget(m_text, 1);
+    layout->addWidget(m_scope->layersField());
     layout->addWidget(m_tokens);
     for (QAction* action : {m_actions.apply, m_actions.reject}) {
         auto* button = new QToolButton(bar);
@@ -105,6 +108,7 @@ QWidget* DecisionsPanel::makeTable() {
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_table->setWordWrap(false);
+    m_table->setTextElideMode(Qt::ElideMiddle); // paths differ at both ends
     m_table->setShowGrid(false);
     m_table->setAlternatingRowColors(true);
     m_table->setTabKeyNavigation(false);
@@ -135,14 +139,15 @@ void DecisionsPanel::sizeRowsAndColumns() {
     QHeaderView* header = m_table->horizontalHeader();
     header->setSectionsMovable(true);
     header->setHighlightSections(false);
-    m_table->setColumnWidth(SitesModel::kPattern, widthOf(*m_table, "add-rms-norm") + 56);
-    m_table->setColumnWidth(SitesModel::kPlace,
-                            widthOf(*m_table, "model.layers.10.post_attention_layernorm"));
-    m_table->setColumnWidth(SitesModel::kState, widthOf(*m_table, tr("applicable")) + 8);
-    m_table->setColumnWidth(SitesModel::kBytes, widthOf(*m_table, tr("Traffic saved")) + 16);
-    m_table->setColumnWidth(SitesModel::kGain, widthOf(*m_table, "+10.2 %") + 16);
-    m_table->setColumnWidth(SitesModel::kError, widthOf(*m_table, "+ 1.0e-10") + 16);
+    m_table->setColumnWidth(SitesModel::kPattern, widthOf(*m_table, "add-rms-norm") + 44);
+    m_table->setColumnWidth(SitesModel::kPlace, widthOf(*m_table, "model.layers.10.self_attn.norm"));
+    m_table->setColumnWidth(SitesModel::kState, widthOf(*m_table, tr("applicable")));
+    m_table->setColumnWidth(SitesModel::kBytes, widthOf(*m_table, tr("Traffic saved")));
+    m_table->setColumnWidth(SitesModel::kGain, widthOf(*m_table, "+10.2 %"));
+    m_table->setColumnWidth(SitesModel::kError, widthOf(*m_table, "+ 1.0e-10"));
     header->setSectionResizeMode(SitesModel::kReason, QHeaderView::Stretch);
+    m_table->setMinimumHeight(header->sizeHint().height() +
+                              kFewestRows * m_table->verticalHeader()->defaultSectionSize());
 }
 
 QWidget* DecisionsPanel::makeNoteBar() {
@@ -155,8 +160,9 @@ QWidget* DecisionsPanel::makeNoteBar() {
     m_note->setAccessibleName(tr("Note on the chosen site"));
     m_note->setPlaceholderText(tr("Why you decided so; the plan keeps it"));
     label->setBuddy(m_note);
+    layout->addWidget(m_chips, 3);
     layout->addWidget(label);
-    layout->addWidget(m_note, 1);
+    layout->addWidget(m_note, 2);
     return bar;
 }
 

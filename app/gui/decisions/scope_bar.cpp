@@ -25,25 +25,33 @@ QString nameOf(State state) {
 } // namespace
 
 ScopeBar::ScopeBar(Document& document, SitesModel& model, SitesFilter& filter, QWidget* parent)
-    : QWidget(parent), m_document(document), m_model(model), m_filter(filter), m_layers(new QLineEdit(this)) {
-    auto* layout = new FlowLayout(this);
-    auto* label = new QLabel(tr("&Layers"), this);
+    : QWidget(parent), m_document(document), m_model(model), m_filter(filter),
+      m_layersField(new QWidget(this)), m_layers(new QLineEdit(m_layersField)) {
+    makeLayersField();
+    new FlowLayout(this);
+    addBox({}, tr("All"));
+    for (const Pattern& pattern : patterns())
+        if (!decidable(std::string(pattern.name)).empty())
+            addBox(std::string(pattern.name),
+                   QString::fromUtf8(pattern.name.data(), qsizetype(pattern.name.size())));
+    connect(m_layers, &QLineEdit::textChanged, this, &ScopeBar::takeLayers);
+    connect(&document, &Document::decisionsChanged, this, &ScopeBar::refresh);
+    refresh();
+}
+
+void ScopeBar::makeLayersField() {
+    auto* layout = new QHBoxLayout(m_layersField);
+    layout->setContentsMargins(0, 0, 0, 0);
+    auto* label = new QLabel(tr("&Layers"), m_layersField);
     label->setBuddy(m_layers);
     m_layers->setObjectName("layers");
     m_layers->setPlaceholderText(tr("all, or 0-11, 20"));
     m_layers->setAccessibleName(tr("Layers that are shown and decided"));
     m_layers->setToolTip(tr("Layers that are shown and that the checkboxes here act on: 0-11, 20"));
     m_layers->setClearButtonEnabled(true);
-    m_layers->setFixedWidth(m_layers->fontMetrics().horizontalAdvance(m_layers->placeholderText()) + 56);
+    m_layers->setFixedWidth(m_layers->fontMetrics().horizontalAdvance(m_layers->placeholderText()) + 40);
     layout->addWidget(label);
     layout->addWidget(m_layers);
-    addBox({}, tr("All"));
-    for (const Pattern& pattern : patterns())
-        addBox(std::string(pattern.name),
-               QString::fromUtf8(pattern.name.data(), qsizetype(pattern.name.size())));
-    connect(m_layers, &QLineEdit::textChanged, this, &ScopeBar::takeLayers);
-    connect(&document, &Document::decisionsChanged, this, &ScopeBar::refresh);
-    refresh();
 }
 
 void ScopeBar::addBox(const std::string& pattern, const QString& label) {

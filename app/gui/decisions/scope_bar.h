@@ -18,10 +18,13 @@ class ScopeBar : public QWidget {
 public:
     ScopeBar(Document& document, SitesModel& model, SitesFilter& filter, QWidget* parent);
 
+    /// The field with the layers, to be placed where there is room.
+    QWidget* layersField() const { return m_layersField; }
     QString layers() const { return m_layers->text(); }
     void setLayers(const QString& text) { m_layers->setText(text); }
 
 private:
+    void makeLayersField();
     void addBox(const std::string& pattern, const QString& label);
     void decide(const std::string& pattern, bool apply);
     void takeLayers(const QString& text);
@@ -32,6 +35,7 @@ private:
     Document& m_document;
     SitesModel& m_model;
     SitesFilter& m_filter;
+    QWidget* m_layersField;
     QLineEdit* m_layers;
     std::map<std::string, QCheckBox*> m_boxes; ///< by pattern; "" for all
 };

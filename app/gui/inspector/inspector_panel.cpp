@@ -10,11 +10,18 @@
 #include <utility>
 
 namespace workbench::gui {
+namespace {
+
+/// Device-independent pixels: below this, tables of names and places cannot be read.
+constexpr int kNarrowest = 270;
+
+} // namespace
 
 InspectorPanel::InspectorPanel(Document& document, Selection& selection, QWidget* parent)
     : Panel(document, selection, parent), m_evidence(new Evidence(document, this)),
       m_scroll(new QScrollArea(this)) {
     setObjectName("inspector");
+    setMinimumWidth(kNarrowest);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_scroll);

@@ -19,8 +19,9 @@ void Page::addTitle(const QString& title, const QString& subtitle) {
     head->setAccessibleName(title);
     connect(head, &QTextBrowser::anchorClicked, this,
             [this](const QUrl& url) { m_context.follow(url.toString()); });
-    head->setMarkup(
-        QString("<div style=\"font-size: large; font-weight: 600\">%1</div>%2").arg(title, subtitle));
+    head->setMarkup(QString("<p style=\"font-size: large; font-weight: 600; margin: 0\">%1</p>"
+                            "<p style=\"margin: 0\">%2</p>")
+                        .arg(title, subtitle));
     m_layout->addWidget(head);
 }
 

@@ -145,7 +145,7 @@ void SitePage::addWorth() {
         if (!gain)
             continue;
         rows << QStringList{
-            muted(tr("estimate, %n tokens", nullptr, tokens)),
+            muted(tokens == 1 ? tr("estimate, 1 token") : tr("estimate, %n tokens", nullptr, tokens)),
             tr("%1 of %2 traffic and %3 of %4 launches less")
                 .arg(qt(bytesText(double(gain->bytesSaved()))), qt(bytesText(double(gain->before.bytes))))
                 .arg(gain->launchesSaved())

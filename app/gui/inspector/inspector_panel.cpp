@@ -13,7 +13,7 @@ namespace workbench::gui {
 namespace {
 
 /// Device-independent pixels: below this, tables of names and places cannot be read.
-constexpr int kNarrowest = 270;
+constexpr int kNarrowest = 240;
 
 } // namespace
 

@@ -87,16 +87,16 @@ private:
 
 } // namespace
 
-std::vector<std::optional<SiteGain>> estimateGains(const Graph& canonical, std::int64_t tokens) {
+std::vector<std::optional<SiteGain>> estimateGains(const Graph& canonical, const Analysis& analysis,
+                                                   std::int64_t tokens) {
     const MatchContext context(canonical);
     const Counter counter(context.view(), tokens);
     std::vector<std::optional<SiteGain>> gains;
-    const FoundSites all = findSites(context);
-    for (std::size_t i = 0; i < all.sites.size(); ++i) {
+    for (std::size_t i = 0; i < analysis.sites.size(); ++i) {
         gains.emplace_back();
-        if (all.sites[i].verdict != SiteVerdict::applicable)
+        if (analysis.sites[i].verdict != SiteVerdict::applicable)
             continue;
-        const Found& found = all.found[i];
+        const Found& found = analysis.matches->found[i];
         Replacement replacement(canonical, static_cast<ValueId>(canonical.values.size()), found.match.root);
         found.pattern->build(context, found.match, replacement);
         gains.back() = SiteGain{counter.of(found.match.nodes), counter.of(replacement)};

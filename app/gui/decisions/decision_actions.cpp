@@ -161,7 +161,7 @@ void DecisionsPanel::estimate() {
     m_estimation = document().look<Gains>(
         this,
         [tokens](Session& session, const Job&) -> Result<Gains> {
-            return estimateGains(session.model().canonical, tokens);
+            return estimateGains(session.model().canonical, session.model().analysis, tokens);
         },
         [this, tokens](Result<Gains> gains) {
             if (gains && m_tokens->currentData().toInt() == tokens)

@@ -32,7 +32,7 @@ void Evidence::lookUpGains(int tokens) {
     m_document.look<Gains>(
         this,
         [tokens](Session& session, const Job&) -> Result<Gains> {
-            return estimateGains(session.model().canonical, tokens);
+            return estimateGains(session.model().canonical, session.model().analysis, tokens);
         },
         [this, tokens](Result<Gains> gains) {
             m_estimating.erase(tokens);

@@ -20,7 +20,7 @@ output %m
 
 std::optional<SiteGain> gainOf(const Graph& graph, std::string_view id, std::int64_t tokens) {
     const Analysis analysis = analyze(graph);
-    const auto gains = estimateGains(graph, tokens);
+    const auto gains = estimateGains(graph, analysis, tokens);
     EXPECT_EQ(gains.size(), analysis.sites.size());
     for (std::size_t i = 0; i < gains.size(); ++i)
         if (analysis.sites[i].id == id)

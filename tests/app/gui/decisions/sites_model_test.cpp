@@ -91,7 +91,7 @@ TEST_F(Sites, AContainedSiteNamesTheOther) {
 TEST_F(Sites, ShowsWhatWasEstimatedMeasuredAndProven) {
     const int row = rowOf("qkv@layers.0.self_attn");
     EXPECT_EQ(shown(row, SitesModel::kBytes), "");
-    m_model->setEstimates(estimateGains(m_document.graph(), 10), 10);
+    m_model->setEstimates(estimateGains(m_document.graph(), m_document.analysis(), 10), 10);
     EXPECT_EQ(shown(row, SitesModel::kBytes), "2.5 KiB");
     m_document.setMeasured({{"qkv@layers.0.self_attn", {2.61, 1.9, 3.2}}});
     EXPECT_EQ(shown(row, SitesModel::kGain), "+2.6 %");
@@ -154,7 +154,7 @@ TEST_F(Sites, SortsByPlaceAsAReaderWould) {
 }
 
 TEST_F(Sites, SortsNumbersAsNumbers) {
-    m_model->setEstimates(estimateGains(m_document.graph(), 10), 10);
+    m_model->setEstimates(estimateGains(m_document.graph(), m_document.analysis(), 10), 10);
     m_filter->sort(SitesModel::kBytes, Qt::DescendingOrder);
     std::int64_t last = std::numeric_limits<std::int64_t>::max();
     for (int row = 0; row < m_filter->rowCount(); ++row) {

@@ -84,7 +84,7 @@ Status runBench(const Options& options, Context& context) {
     auto opened = openSession(options, context);
     if (!opened)
         return opened.error();
-    Runtime runtime(context.locations, options.worker);
+    Runtime runtime(context.locations, options.worker, options.workerModel);
     MeasureRequest request{{options.promptTokens, options.newTokens, options.rounds, *prompts},
                            options.leaveOneOut};
     auto report = measure(**opened, runtime, request, {}, context.job);

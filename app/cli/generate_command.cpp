@@ -25,7 +25,7 @@ Status runGenerate(const Options& options, Context& context) {
     auto opened = openSession(options, context);
     if (!opened)
         return opened.error();
-    Runtime runtime(context.locations, options.worker);
+    Runtime runtime(context.locations, options.worker, options.workerModel);
     const auto onText = [&](std::string_view text) { context.out << text << std::flush; };
     auto text = generateText(**opened, runtime, {options.prompt, options.chat, options.maxTokens}, onText,
                              context.job);

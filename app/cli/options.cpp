@@ -161,8 +161,11 @@ void Parser::addDecisions(CLI::App& app) {
 }
 
 void Parser::addWorker(CLI::App& app) {
-    app.add_option("--worker", m_options.worker,
-                   "Command of the worker, such as \"ssh gpubox workbench-worker\"");
+    CLI::Option* worker = app.add_option("--worker", m_options.worker,
+                                         "Command of the worker, such as \"ssh gpubox workbench-worker\"");
+    app.add_option("--worker-model", m_options.workerModel,
+                   "The model's directory where that worker runs, when it has another name there or no weights here")
+        ->needs(worker);
 }
 
 void Parser::addExports(CLI::App& app) {

@@ -28,6 +28,7 @@ struct Options {
     std::string model;
     TraceOptions trace;
     std::string worker;
+    std::string workerModel; ///< the model's directory where the worker runs; empty: as here
 
     std::vector<DecisionRule> rules;
     std::filesystem::path plan;

@@ -155,7 +155,7 @@ Status runVerify(const Options& options, Context& context) {
     if (!opened)
         return opened.error();
     Session& session = **opened;
-    Runtime runtime(context.locations, options.worker);
+    Runtime runtime(context.locations, options.worker, options.workerModel);
     if (nothingApplied(session))
         logWarning(
             "nothing is applied: the model is compared with itself; use --apply-all, --apply or --plan");

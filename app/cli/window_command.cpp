@@ -37,6 +37,8 @@ std::vector<std::string> windowWords(const Options& options, const Locations& lo
         words.insert(words.end(), {"--plan", fs::absolute(options.plan).string()});
     if (!options.worker.empty())
         words.insert(words.end(), {"--worker", options.worker});
+    if (!options.workerModel.empty())
+        words.insert(words.end(), {"--worker-model", options.workerModel});
     if (!options.screenshots.empty())
         words.insert(words.end(), {"--screenshots", options.screenshots.string()});
     if (!options.model.empty())

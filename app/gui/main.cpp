@@ -59,11 +59,13 @@ int main(int argc, char** argv) {
                        {"trust-remote-code", "Run the Python code that the model brings."},
                        {"time-limit", "Seconds after which tracing is given up.", "seconds", "0"},
                        {"worker", "Command of the worker.", "command"},
+                       {"worker-model", "The model's directory where that worker runs.", "folder"},
                        {"screenshots", "Write pictures of each panel into a folder, and end.", "folder"}});
     parser.process(application);
 
     gui::WindowRequest request;
     request.worker = parser.value("worker");
+    request.workerModel = parser.value("worker-model");
     request.screenshots = parser.value("screenshots");
     for (const QString& model : parser.positionalArguments()) {
         gui::OpenRequest open;

@@ -58,7 +58,7 @@ Result<GeneratedText> generateText(Session& session, Runtime& runtime, const Gen
         return Error{ErrorCode::badInput,
                      model.archive.string() + " has no tokenizer: generate needs a model directory",
                      {}};
-    if (!model.hasWeights)
+    if (!runtime.hasWeights(model))
         return Error{ErrorCode::badInput, model.directory.string() + " has no weights: generate needs them",
                      model.directory.string()};
     auto tokenizer =
@@ -74,7 +74,7 @@ Result<GeneratedText> generateText(Session& session, Runtime& runtime, const Gen
     auto rewritten = session.rewritten();
     if (!rewritten)
         return rewritten.error();
-    if (auto loaded = runtime.load(kRewritten, (*rewritten)->graph, workerWeights(model), job); !loaded)
+    if (auto loaded = runtime.load(kRewritten, (*rewritten)->graph, runtime.weightsOf(model), job); !loaded)
         return loaded.error();
 
     TextStream stream(*tokenizer);

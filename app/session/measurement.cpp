@@ -68,8 +68,8 @@ Status checkContext(const ModelFacts& facts, const BenchLoad& load,
 Status loadProgram(const Session& session, Runtime& runtime, const std::string& name,
                    const Decisions& decisions, const std::string& device, const Job& job) {
     const TracedModel& model = session.model();
-    json weights = workerWeights(model);
-    if (!model.hasWeights)
+    json weights = runtime.weightsOf(model);
+    if (!runtime.hasWeights(model))
         weights["random"] = {{"seed", 1}};
     auto rewritten = rewrite(model.canonical, model.analysis, decisions);
     if (!rewritten)
@@ -77,12 +77,12 @@ Status loadProgram(const Session& session, Runtime& runtime, const std::string& 
     return runtime.load(name, rewritten->graph, weights, job, device);
 }
 
-BenchReport emptyReport(const Session& session, const MeasureRequest& request) {
+BenchReport emptyReport(const Session& session, const Runtime& runtime, const MeasureRequest& request) {
     BenchReport report;
     const TracedModel& model = session.model();
     report.model = model.facts.className;
     report.dtype = model.facts.dtype;
-    report.randomWeights = !model.hasWeights;
+    report.randomWeights = !runtime.hasWeights(model);
     report.load = request.load;
     return report;
 }
@@ -213,7 +213,7 @@ Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureReq
         return prompts.error();
     if (auto fits = checkContext(model.facts, request.load, *prompts); !fits)
         return fits.error();
-    BenchReport report = emptyReport(session, request);
+    BenchReport report = emptyReport(session, runtime, request);
     if (request.leaveOneOut)
         for (const auto& [pattern, sites] : appliedPatterns(model.analysis, *rewritten))
             report.patterns.push_back({pattern, sites, {}});

@@ -1,17 +1,30 @@
 #include "app/session/runtime.h"
 
 #include "core/graph/text.h"
+#include "core/support/read_file.h"
+#include "core/support/sha256.h"
 
 #include <limits>
+#include <span>
 
 namespace workbench {
 
 using nlohmann::json;
 
+namespace {
+
+bool isWithinDirectory(const std::filesystem::path& file, const std::filesystem::path& directory) {
+    const std::filesystem::path relative = file.lexically_relative(directory);
+    return !file.empty() && !relative.empty() && *relative.begin() != "..";
+}
+
+} // namespace
+
 Status Runtime::ensure(const Job& job) {
     if (m_worker && m_worker->alive())
         return Ok{};
     m_worker.reset();
+    m_sent.clear();
     auto words = findWorker(m_locations, m_command);
     if (!words)
         return words.error();
@@ -41,15 +54,53 @@ Result<WorkerClient::Answer> Runtime::call(const std::string& method, json param
 /// A worker that was named may run anywhere: what it cannot read may well be here.
 Error Runtime::withPlace(Error error) const {
     if (error.code == ErrorCode::badInput)
-        error.message += " The worker looked where it runs: the model and the cache " +
-                         m_locations.cache.string() + " must be there under the same names.";
+        error.message += " The worker looked where it runs: the model must be there under the same name, or "
+                         "--worker-model must say where it is.";
     return error;
 }
 
-Status Runtime::load(const std::string& name, const Graph& graph, const json& weights, const Job& job,
+json Runtime::weightsOf(const TracedModel& model) const {
+    const bool fromDirectory = !model.parameters.empty() && hasWeights(model);
+    const std::filesystem::path& directory = m_modelThere.empty() ? model.directory : m_modelThere;
+    return {{"directory", fromDirectory ? directory.string() : ""},
+            {"map", fromDirectory ? model.parameters : json::object()},
+            {"archive", model.archive.string()}};
+}
+
+Result<std::string> Runtime::sendArchive(const std::filesystem::path& archive, const Job& job) {
+    auto bytes = readFile(archive);
+    if (!bytes)
+        return bytes.error();
+    const std::string name = sha256Hex(*bytes);
+    if (const auto known = m_sent.find(name); known != m_sent.end())
+        return known->second;
+    job.report("send", archive.filename().string());
+    const auto view = std::as_bytes(std::span(*bytes));
+    auto answer = m_worker->call("receive", {{"name", name}}, job, {}, {view.begin(), view.end()});
+    if (!answer)
+        return answer.error();
+    const auto path = answer->result.find("path");
+    if (path == answer->result.end() || !path->is_string())
+        return Error{ErrorCode::runtimeFailed, "the worker does not say where it keeps what it was sent",
+                     archive.string()};
+    return m_sent[name] = path->get<std::string>();
+}
+
+Status Runtime::load(const std::string& name, const Graph& graph, json weights, const Job& job,
                      const std::string& device) {
+    if (auto ready = ensure(job); !ready)
+        return ready.error();
+    // The trace is in this machine's cache. An archive of the user's own is, like the model, to be there.
+    if (const std::filesystem::path archive = weights.value("archive", "");
+        !m_command.empty() && isWithinDirectory(archive, m_locations.cache)) {
+        auto there = sendArchive(archive, job);
+        if (!there)
+            return there.error();
+        weights["archive"] = *there;
+    }
     job.report("load", name);
-    json params = {{"name", name}, {"graph", print(graph)}, {"weights", weights}, {"device", device}};
+    json params = {
+        {"name", name}, {"graph", print(graph)}, {"weights", std::move(weights)}, {"device", device}};
     auto answer = call("load", std::move(params), job);
     if (!answer)
         return m_command.empty() ? answer.error() : withPlace(answer.error());

@@ -4,6 +4,8 @@
 #include "app/session/traced_model.h"
 #include "app/session/worker_client.h"
 
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,13 +16,21 @@ namespace workbench {
 /// one, with nothing loaded.
 class Runtime {
 public:
-    /// `command`: what --worker says; empty for the worker beside this program.
-    Runtime(Locations locations, std::string command)
-        : m_locations(std::move(locations)), m_command(std::move(command)) {}
+    /// `command`: what --worker says; empty for the worker beside this program. `modelThere`: the model's
+    /// directory where that worker runs; empty: as here.
+    explicit Runtime(Locations locations, std::string command = {}, std::filesystem::path modelThere = {})
+        : m_locations(std::move(locations)), m_command(std::move(command)),
+          m_modelThere(std::move(modelThere)) {}
+
+    /// Whether the parameters have data, here or where the worker runs.
+    bool hasWeights(const TracedModel& model) const { return model.hasWeights || !m_modelThere.empty(); }
+    bool modelIsElsewhere() const { return !m_modelThere.empty(); }
+    /// What load() takes for the model.
+    nlohmann::json weightsOf(const TracedModel& model) const;
 
     /// Compiles a graph under a name; programs of equal parameters share their weights.
     /// `device`: one of the hello's "devices".
-    Status load(const std::string& name, const Graph& graph, const nlohmann::json& weights, const Job& job,
+    Status load(const std::string& name, const Graph& graph, nlohmann::json weights, const Job& job,
                 const std::string& device = "cpu");
     Result<WorkerClient::Answer> call(const std::string& method, nlohmann::json params, const Job& job,
                                       const WorkerClient::EventHandler& onEvent = {});
@@ -29,11 +39,16 @@ public:
 
 private:
     Status ensure(const Job& job);
+    /// Sends the traced archive to a worker elsewhere; the path that it has there.
+    Result<std::string> sendArchive(const std::filesystem::path& archive, const Job& job);
     Error withPlace(Error error) const;
 
     Locations m_locations;
     std::string m_command;
+    std::filesystem::path m_modelThere;
     std::optional<WorkerClient> m_worker;
+    std::map<std::string, std::string, std::less<>>
+        m_sent; ///< SHA-256 of an archive -> its path in the worker
 };
 
 /// Logits [rows, vocabulary] of a program.

@@ -198,7 +198,7 @@ Result<fs::path> makeEnvironment(const Locations& locations, const Job& job) {
 }
 
 void addWorker(const Locations& locations, SetupReport& report, const Job& job) {
-    Runtime runtime(locations, "");
+    Runtime runtime(locations);
     auto hello = runtime.hello(job);
     if (!hello) {
         report.emplace_back("worker", "not usable: " + hello.error().message);

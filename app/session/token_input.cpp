@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <random>
 #include <sstream>
 
@@ -36,6 +37,15 @@ Result<std::vector<std::int64_t>> readLine(std::string line, const std::string& 
     return ids;
 }
 
+/// A minus makes a date of digits, too: only what is no file is a list with a negative number in it.
+bool isList(const std::string& text) {
+    if (text.find_first_not_of("0123456789, \t") == std::string::npos)
+        return true;
+    std::error_code ignored;
+    return text.find_first_not_of("-0123456789, \t") == std::string::npos &&
+           !std::filesystem::exists(text, ignored);
+}
+
 } // namespace
 
 void TokenInput::add(const std::vector<std::int64_t>& sequence) {
@@ -46,7 +56,7 @@ void TokenInput::add(const std::vector<std::int64_t>& sequence) {
 }
 
 Result<TokenInput> readTokens(const std::string& text, std::int64_t vocabulary) {
-    const bool inlined = text.find_first_not_of("0123456789, \t") == std::string::npos;
+    const bool inlined = isList(text);
     const std::string where = inlined ? "of --tokens" : "in " + text;
     std::string lines = text;
     if (!inlined) {

@@ -157,11 +157,4 @@ Result<TracedModel> readArchiveModel(const fs::path& archive) {
     return model;
 }
 
-json workerWeights(const TracedModel& model) {
-    const bool fromDirectory = !model.parameters.empty() && model.hasWeights;
-    return {{"directory", fromDirectory ? model.directory.string() : ""},
-            {"map", fromDirectory ? model.parameters : json::object()},
-            {"archive", model.archive.string()}};
-}
-
 } // namespace workbench

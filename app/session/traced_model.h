@@ -57,7 +57,4 @@ Result<TracedModel> readArchiveModel(const std::filesystem::path& archive);
 /// "sha256:..." over the headers and samples of the safetensors files in a directory; "" when there are none.
 std::string weightsIdentity(const std::filesystem::path& directory);
 
-/// The worker's `weights` argument for this model.
-nlohmann::json workerWeights(const TracedModel& model);
-
 } // namespace workbench

@@ -20,7 +20,8 @@ TraceDtype dtypeOf(const TracedModel& model) {
     return model.facts.dtype == "bf16" ? TraceDtype::bf16 : TraceDtype::f32;
 }
 
-Result<Subject> chooseSubject(Session& session, const VerifyRequest& request, const Job& job) {
+Result<Subject> chooseSubject(Session& session, const Runtime& runtime, const VerifyRequest& request,
+                              const Job& job) {
     Subject subject{&session.model(), {}, false};
     if (!subject.model->runnable)
         return Error{ErrorCode::badInput,
@@ -28,12 +29,13 @@ Result<Subject> chooseSubject(Session& session, const VerifyRequest& request, co
                          " is no language model program (token ids, positions and rows in, logits out): it "
                          "can be planned, not verified",
                      subject.model->archive.string()};
-    if (!subject.model->hasWeights && subject.model->directory.empty())
+    const bool hasWeights = runtime.hasWeights(*subject.model);
+    if (!hasWeights && subject.model->directory.empty())
         return Error{ErrorCode::badInput,
                      subject.model->archive.string() +
                          " lacks the data of its parameters: it can be planned, not verified",
                      subject.model->archive.string()};
-    if (!subject.model->hasWeights) {
+    if (!hasWeights) {
         // Tokens and logits of the model mean nothing in a replica with a vocabulary of its own.
         if (!request.tokens.empty() || !request.dumpLogits.empty())
             return Error{ErrorCode::badInput,
@@ -157,12 +159,12 @@ bool allPassed(const VerifyReport& report) {
            std::all_of(report.sites.begin(), report.sites.end(), passed);
 }
 
-void record(Session& session, const Subject& subject, const VerifyReport& report) {
+/// `weights`: whose they were, see weightsIdentity(); "" when that is not known here.
+void record(Session& session, const std::string& weights, const VerifyReport& report) {
     std::map<std::string, PlanProof, std::less<>> proofs;
     for (const SiteProof& site : report.sites)
         proofs.emplace(site.id, site.proof);
-    session.setProofs(std::move(proofs), report.endToEnd,
-                      subject.isReplica ? std::string() : weightsIdentity(subject.model->directory));
+    session.setProofs(std::move(proofs), report.endToEnd, weights);
 }
 
 } // namespace
@@ -178,7 +180,7 @@ Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const Ver
     auto whole = session.rewritten();
     if (!whole)
         return whole.error();
-    auto subject = chooseSubject(session, request, job);
+    auto subject = chooseSubject(session, runtime, request, job);
     if (!subject)
         return subject.error();
     auto input = inputFor(*subject, request);
@@ -189,7 +191,7 @@ Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const Ver
     report.dtype = subject->model->facts.dtype;
     report.lengths = input->lengths;
 
-    const nlohmann::json weights = workerWeights(*subject->model);
+    const nlohmann::json weights = runtime.weightsOf(*subject->model);
     if (auto loaded = runtime.load(kOriginal, subject->model->canonical, weights, job); !loaded)
         return loaded.error();
     if (auto loaded = runtime.load(kRewritten, subject->rewritten.graph, weights, job); !loaded)
@@ -209,7 +211,8 @@ Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const Ver
         if (auto dumped = dumpLogits(runtime, *input, request.dumpLogits, job); !dumped)
             return dumped.error();
     report.passed = allPassed(report);
-    record(session, *subject, report);
+    const bool known = !subject->isReplica && !runtime.modelIsElsewhere();
+    record(session, known ? weightsIdentity(subject->model->directory) : std::string(), report);
     return report;
 }
 

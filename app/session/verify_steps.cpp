@@ -88,7 +88,7 @@ json siteChecks(const TracedModel& model, const Rewritten& rewritten) {
 
 Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, const TokenInput& input,
                                 const Job& job) {
-    if (auto loaded = runtime.load(kTruth, truth.canonical, workerWeights(truth), job); !loaded)
+    if (auto loaded = runtime.load(kTruth, truth.canonical, runtime.weightsOf(truth), job); !loaded)
         return loaded.error();
     const std::vector<std::int64_t> rows =
         rowsToCompare(static_cast<std::int64_t>(input.tokens.size()), truth.facts.vocabulary);

@@ -64,30 +64,32 @@ std::map<std::string, std::string> workerEnvironment() {
 
 } // namespace
 
-Result<WorkerClient> WorkerClient::start(std::vector<std::string> command, const Job& job) {
+Result<WorkerClient> WorkerClient::start(std::vector<std::string> command, const Job& job,
+                                         std::chrono::milliseconds patience) {
     auto process = Subprocess::start({std::move(command), workerEnvironment(), {}});
     if (!process)
         return Error{ErrorCode::runtimeFailed, "the worker: " + process.error().message,
                      process.error().where};
     WorkerClient client(std::move(process).value());
+    client.m_patience = patience;
     auto hello = client.call("hello", json::object(), job);
     if (!hello)
         return hello.error();
     client.m_hello = std::move(hello->result);
+    client.m_patience.reset();
     return client;
 }
 
 Result<WorkerClient::Answer> WorkerClient::call(const std::string& method, json params, const Job& job,
-                                                const EventHandler& onEvent) {
+                                                const EventHandler& onEvent, std::vector<std::byte> payload) {
     if (!m_alive)
         return Error{ErrorCode::runtimeFailed, "the worker has ended", {}};
     if (job.cancelled())
         return cancelledError();
     const std::int64_t id = m_nextId++;
     const json request = {{"id", id}, {"method", method}, {"params", std::move(params)}};
-    if (auto sent =
-            writeFrame(m_process.input(), {request.dump(-1, ' ', false, json::error_handler_t::replace), {}});
-        !sent)
+    const Frame frame{request.dump(-1, ' ', false, json::error_handler_t::replace), std::move(payload)};
+    if (auto sent = writeFrame(m_process.input(), frame); !sent)
         return died(sent.error());
     return receive(id, job, onEvent);
 }
@@ -95,9 +97,14 @@ Result<WorkerClient::Answer> WorkerClient::call(const std::string& method, json 
 /// Until the next frame of the request begins. Cancelled: asks the worker to stop and gives it a moment, then
 /// kills it.
 Status WorkerClient::awaitFrame(std::int64_t id, const Job& job) {
-    while (!readable(m_process.output(), job.cancel, 1h)) {
-        if (!job.cancelled())
+    while (!readable(m_process.output(), job.cancel, m_patience.value_or(1h))) {
+        if (!job.cancelled() && !m_patience)
             continue;
+        if (!job.cancelled())
+            return died({ErrorCode::runtimeFailed,
+                         "the worker did not answer within " + std::to_string(m_patience->count() / 1000) +
+                             " s: is that command a workbench-worker?",
+                         {}});
         const json cancel = {{"method", "cancel"}, {"params", {{"id", id}}}};
         const bool asked = writeFrame(m_process.input(), {cancel.dump(), {}}).ok();
         if (!asked || !readable(m_process.output(), nullptr, kCancelGrace)) {

@@ -5,8 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,16 +22,19 @@ public:
         nlohmann::json result;
         std::vector<std::byte> payload;
     };
+    /// LibTorch from a cold disk takes up to 20 s, a password that ssh asks for a while longer.
+    static constexpr std::chrono::seconds kHelloLimit{120};
     using EventHandler = std::function<void(const nlohmann::json&)>;
 
     /// Starts the worker and waits for its hello. `command`: its words, perhaps of an ssh that reaches
-    /// another machine.
-    static Result<WorkerClient> start(std::vector<std::string> command, const Job& job);
+    /// another machine. One that does not say hello within `patience` is killed: an Error.
+    static Result<WorkerClient> start(std::vector<std::string> command, const Job& job,
+                                      std::chrono::milliseconds patience = kHelloLimit);
 
     /// Sends a request and waits for its answer; events of the request go to `onEvent`. Cancelled by the job:
     /// the worker is asked to stop, and killed when it does not within two seconds.
     Result<Answer> call(const std::string& method, nlohmann::json params, const Job& job,
-                        const EventHandler& onEvent = {});
+                        const EventHandler& onEvent = {}, std::vector<std::byte> payload = {});
 
     bool alive() const { return m_alive; }
     const nlohmann::json& hello() const { return m_hello; } ///< {"version","torch","threads","isa","devices"}
@@ -45,6 +50,7 @@ private:
     nlohmann::json m_hello;
     std::int64_t m_nextId = 1;
     bool m_alive = true;
+    std::optional<std::chrono::milliseconds> m_patience; ///< with the next answer; none: for ever
 };
 
 } // namespace workbench

@@ -14,12 +14,14 @@ namespace workbench {
 /// progress.
 class Request {
 public:
-    Request(Json id, std::string method, Json params, Channel& channel)
-        : m_id(std::move(id)), m_method(std::move(method)), m_params(std::move(params)), m_channel(channel) {}
+    Request(Json id, std::string method, Json params, Channel& channel, std::vector<std::byte> payload = {})
+        : m_id(std::move(id)), m_method(std::move(method)), m_params(std::move(params)),
+          m_payload(std::move(payload)), m_channel(channel) {}
 
     const Json& id() const { return m_id; }
     const std::string& method() const { return m_method; }
     const Json& params() const { return m_params; }
+    const std::vector<std::byte>& payload() const { return m_payload; }
 
     /// Sends {"id": ..., "event": name, ...fields}.
     void emit(const char* name, Json fields) const {
@@ -38,6 +40,7 @@ private:
     Json m_id;
     std::string m_method;
     Json m_params;
+    std::vector<std::byte> m_payload;
     Channel& m_channel;
     std::atomic<bool> m_cancelled = false;
 };

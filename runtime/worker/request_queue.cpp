@@ -39,7 +39,7 @@ std::shared_ptr<Request> RequestQueue::next() {
 
 void RequestQueue::read() {
     for (;;) {
-        const auto frame = readFrame(m_fd);
+        auto frame = readFrame(m_fd);
         if (!frame && frame.error().message == "end of stream")
             return end();
         if (!frame) {
@@ -48,13 +48,13 @@ void RequestQueue::read() {
         }
         auto message = parseJson(frame->json);
         if (message)
-            accept(*message);
+            accept(*message, std::move(frame->payload));
         else
             m_channel.send(errorAnswer(nullptr, message.error().message));
     }
 }
 
-void RequestQueue::accept(const Json& message) {
+void RequestQueue::accept(const Json& message, std::vector<std::byte> payload) {
     if (!message.is_object())
         return m_channel.send(errorAnswer(nullptr, "A request must be a JSON object."));
     const Json id = message.value("id", Json());
@@ -65,7 +65,7 @@ void RequestQueue::accept(const Json& message) {
             return m_channel.send(errorAnswer(id, error->message));
     if (*method == "cancel")
         return cancel(params->value("id", Json()));
-    auto request = std::make_shared<Request>(id, *method, *params, m_channel);
+    auto request = std::make_shared<Request>(id, *method, *params, m_channel, std::move(payload));
     const std::lock_guard lock(m_mutex);
     m_waiting.push_back(std::move(request));
     m_changed.notify_one();

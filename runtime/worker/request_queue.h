@@ -28,7 +28,7 @@ public:
 
 private:
     void read();
-    void accept(const Json& message);
+    void accept(const Json& message, std::vector<std::byte> payload);
     void cancel(const Json& id);
     void end();
 

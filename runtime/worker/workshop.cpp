@@ -15,11 +15,8 @@ namespace workbench {
 Result<Reply> Workshop::handle(const Request& request) {
     using Method = Result<Reply> (Workshop::*)(const Request&);
     static const std::map<std::string, Method, std::less<>> kMethods{
-        {"hello", &Workshop::hello},
-        {"load", &Workshop::load},
-        {"run", &Workshop::run},
-        {"verify", &Workshop::verify},
-        {"generate", &Workshop::generateText},
+        {"hello", &Workshop::hello}, {"receive", &Workshop::receive}, {"load", &Workshop::load},
+        {"run", &Workshop::run},     {"verify", &Workshop::verify},   {"generate", &Workshop::generateText},
         {"bench", &Workshop::bench},
     };
     const auto method = kMethods.find(request.method());
@@ -40,6 +37,16 @@ Result<Reply> Workshop::hello(const Request&) {
                   {"threads", at::get_num_threads()},
                   {"isa", at::get_cpu_capability()},
                   {"devices", {"cpu"}}}};
+}
+
+Result<Reply> Workshop::receive(const Request& request) {
+    const auto name = required<std::string>(request.params(), "name");
+    if (!name)
+        return name.error();
+    auto path = m_received.keep(*name, request.payload());
+    if (!path)
+        return path.error();
+    return Reply{{{"path", path->string()}}};
 }
 
 Result<LanguageModel*> Workshop::modelNamed(const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include "runtime/program/language_model.h"
 #include "runtime/program/weight_store.h"
+#include "runtime/worker/received_files.h"
 #include "runtime/worker/request.h"
 
 #include <map>
@@ -18,6 +19,8 @@ public:
 
 private:
     Result<Reply> hello(const Request& request);
+    /// Keeps the payload as a file; {"path"}: what the "archive" of a later load calls it.
+    Result<Reply> receive(const Request& request);
     Result<Reply> load(const Request& request);
     Result<Reply> run(const Request& request);
     Result<Reply> verify(const Request& request);
@@ -33,6 +36,7 @@ private:
         LanguageModel model;
         std::shared_ptr<WeightStore> weights;
     };
+    ReceivedFiles m_received;
     std::map<std::string, Loaded, std::less<>> m_loaded;
     // The store used last stays when its programs are replaced: the next one most often wants the same
     // weights.

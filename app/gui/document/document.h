@@ -103,6 +103,8 @@ public:
     /// The worker's command for the jobs to come; "": the one beside this program.
     void setWorker(const QString& command);
     QString worker() const { return m_worker; }
+    /// The model's directory where the worker runs; "": as here.
+    void setWorkerModel(const QString& directory);
     void setMeasured(std::map<std::string, MeasuredGain> bySite);
 
     // The plan.
@@ -135,6 +137,7 @@ private:
     JobHandle runJob(QObject* receiver, const QString& title, SessionWork work);
     JobHandle lookAside(QObject* receiver, std::function<Closure(Session&, const Job&)> work);
 
+    void startAnotherRuntime();
     void endJob(int turn, const Session& worked);
     void setState(State state);
     void openBy(const OpenRequest& request, std::function<Result<Opened>(const Job&)> opening);
@@ -157,6 +160,7 @@ private:
     QString m_planFile;
     FileContent m_planContent;
     QString m_worker;
+    QString m_workerModel;
     std::shared_ptr<Runtime> m_runtime;
     bool m_modified = false;
     bool m_unsavedProofs = false;

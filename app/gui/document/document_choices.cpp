@@ -122,7 +122,16 @@ void Document::setWorker(const QString& command) {
     if (command == m_worker)
         return;
     m_worker = command;
-    m_runtime = std::make_shared<Runtime>(m_locations, command.toStdString());
+    startAnotherRuntime();
+}
+
+void Document::setWorkerModel(const QString& directory) {
+    m_workerModel = directory;
+    startAnotherRuntime();
+}
+
+void Document::startAnotherRuntime() {
+    m_runtime = std::make_shared<Runtime>(m_locations, m_worker.toStdString(), m_workerModel.toStdString());
 }
 
 } // namespace workbench::gui

@@ -52,8 +52,11 @@ int runWindow(QApplication& application, const WindowRequest& request) {
     if (pictures)
         return takeScreenshots(request, window, appearance);
     window.show();
-    for (const OpenRequest& model : request.open)
-        window.openModel(model)->document().setWorker(request.worker);
+    for (const OpenRequest& model : request.open) {
+        Document& document = window.openModel(model)->document();
+        document.setWorker(request.worker);
+        document.setWorkerModel(request.workerModel);
+    }
     if (request.open.empty())
         window.reopenLast();
     window.showUnsaved();

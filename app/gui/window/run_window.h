@@ -9,6 +9,7 @@ namespace workbench::gui {
 struct WindowRequest {
     std::vector<OpenRequest> open; ///< empty: the models of the last time
     QString worker;
+    QString workerModel; ///< the model's directory where that worker runs; empty: as here
     QString screenshots; ///< a folder: takes pictures of the one model, and ends
 };
 

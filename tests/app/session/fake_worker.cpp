@@ -41,6 +41,8 @@ void waitForCancel(const json& id) {
 }
 
 std::map<std::string, std::string> g_graphs;
+json g_weights; ///< of the last load
+int g_received = 0;
 
 /// Whether the program has the norm of that name as one op.
 bool fuses(const std::string& graph, const std::string& norm) {
@@ -111,6 +113,7 @@ void verify(const json& id, const json& params) {
 bool answerProgramRequest(const json& id, const std::string& method, const json& params) {
     if (method == "load") {
         g_graphs[params.at("name")] = params.at("graph");
+        g_weights = params.at("weights");
         send({{"id", id}, {"result", json::object()}});
     } else if (method == "bench") {
         bench(id, params);
@@ -135,6 +138,10 @@ void answer(const json& request) {
         return send(
             {{"id", id},
              {"result", {{"version", "fake"}, {"threads", 2}, {"isa", "NONE"}, {"devices", {"cpu"}}}}});
+    if (method == "receive")
+        return send({{"id", id}, {"result", {{"path", "/received/" + std::to_string(++g_received)}}}});
+    if (method == "weights")
+        return send({{"id", id}, {"result", g_weights}});
     if (method == "echo")
         return send({{"id", id}, {"result", params}}, {std::byte{1}, std::byte{2}});
     if (method == "events") {

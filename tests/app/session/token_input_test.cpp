@@ -47,6 +47,7 @@ TEST_F(ReadTokens, WrongIdsAreNamed) {
                                                           {"/nowhere/tokens", "/nowhere/tokens"},
                                                           {fileWith(""), "are none"},
                                                           {",", "are none"},
+                                                          {"-5,3", "-5"},
                                                           {"99999999999999999999", "99999999999999999999"}}) {
         const auto input = readTokens(text, 20);
         ASSERT_FALSE(input.ok()) << text;

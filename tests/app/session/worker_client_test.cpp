@@ -126,6 +126,13 @@ TEST(WorkerClientStart, AProgramThatIsNoWorkerIsAnError) {
     }
 }
 
+TEST(WorkerClientStart, AProgramThatSaysNothingIsEnded) {
+    const auto client = WorkerClient::start({"sleep", "600"}, {}, std::chrono::milliseconds(1000));
+    ASSERT_FALSE(client.ok());
+    EXPECT_EQ(client.error().code, ErrorCode::runtimeFailed);
+    EXPECT_NE(client.error().message.find("within 1 s"), std::string::npos) << client.error().message;
+}
+
 TEST(AProgramThatIsNoWorker, IsFoundOutEvenWhenItEchoes) {
     const auto started = WorkerClient::start({"cat"}, {});
     ASSERT_FALSE(started.ok());

@@ -1,0 +1,75 @@
+#include "app/session/runtime.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+namespace workbench {
+namespace {
+
+using nlohmann::json;
+
+/// The cache with a traced archive, a model directory beside it, and workers that tell what they were asked
+/// to load.
+class RuntimeTest : public TemporaryFolder {
+protected:
+    RuntimeTest() {
+        std::filesystem::create_directories(folder() / "cache" / "traces");
+        writeFile("cache/traces/trace.pt2", "a traced archive");
+        writeFile("mine.pt2", "an archive of the user");
+        m_model.directory = folder() / "model";
+        m_model.archive = folder() / "cache" / "traces" / "trace.pt2";
+        m_model.parameters = {{"weight", {{"from", json::array()}}}};
+        m_model.hasWeights = true;
+        m_locations.cache = folder() / "cache";
+    }
+
+    /// The "weights" that the worker was sent for the model.
+    json loaded(Runtime& runtime) {
+        const Status done = runtime.load("original", Graph{}, runtime.weightsOf(m_model), {});
+        EXPECT_TRUE(done.ok()) << done.error().message;
+        auto weights = runtime.call("weights", json::object(), {});
+        return weights ? weights->result : json();
+    }
+
+    Locations m_locations;
+    TracedModel m_model;
+};
+
+TEST_F(RuntimeTest, SendsTheTraceToAWorkerElsewhereOnce) {
+    Runtime runtime(m_locations, WORKBENCH_FAKE_WORKER);
+    EXPECT_EQ(loaded(runtime).at("archive"), "/received/1");
+    EXPECT_EQ(loaded(runtime).at("archive"), "/received/1");
+}
+
+TEST_F(RuntimeTest, SendsAChangedTraceAgain) {
+    Runtime runtime(m_locations, WORKBENCH_FAKE_WORKER);
+    EXPECT_EQ(loaded(runtime).at("archive"), "/received/1");
+    writeFile("cache/traces/trace.pt2", "another traced archive");
+    EXPECT_EQ(loaded(runtime).at("archive"), "/received/2");
+}
+
+TEST_F(RuntimeTest, LeavesAnArchiveOfTheUserWhereItIs) {
+    m_model.archive = folder() / "mine.pt2";
+    Runtime runtime(m_locations, WORKBENCH_FAKE_WORKER);
+    EXPECT_EQ(loaded(runtime).at("archive"), m_model.archive.string());
+}
+
+TEST_F(RuntimeTest, TakesTheModelFromWhereItIsOnTheOtherMachine) {
+    Runtime here(m_locations, WORKBENCH_FAKE_WORKER);
+    EXPECT_EQ(loaded(here).at("directory"), m_model.directory.string());
+    Runtime there(m_locations, WORKBENCH_FAKE_WORKER, "/models/there");
+    EXPECT_EQ(loaded(there).at("directory"), "/models/there");
+}
+
+TEST_F(RuntimeTest, WeightsMayBeOnTheOtherMachineOnly) {
+    m_model.hasWeights = false;
+    Runtime here(m_locations, WORKBENCH_FAKE_WORKER);
+    EXPECT_FALSE(here.hasWeights(m_model));
+    EXPECT_EQ(loaded(here).at("directory"), "");
+    Runtime there(m_locations, WORKBENCH_FAKE_WORKER, "/models/there");
+    EXPECT_TRUE(there.hasWeights(m_model));
+    EXPECT_EQ(loaded(there).at("directory"), "/models/there");
+}
+
+} // namespace
+} // namespace workbench

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "runtime/engine/sampling_params.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace workbench {
+
+struct Candidate {
+    std::int64_t token = 0;
+    double weight = 0; ///< probability times a number that is the same for all candidates
+};
+
+/// The tokens that temperature (more than 0), top-k, top-p and min-p leave, in an order that depends on the
+/// logits alone. `logits` are those after the penalties; they must have a finite maximum.
+std::vector<Candidate> candidates(std::span<const float> logits, const SamplingParams& params);
+
+/// The candidate in whose share of the sum of all weights `uniform`, in [0, 1), falls.
+std::int64_t pick(std::span<const Candidate> candidates, double uniform);
+
+} // namespace workbench

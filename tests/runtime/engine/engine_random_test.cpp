@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <list>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -74,36 +76,36 @@ Tokens alone(const Planned& request, const std::vector<std::int64_t>& windows) {
     return text;
 }
 
-void pause(std::mt19937_64& random) {
-    for (std::uint64_t i = random() % 400; i > 0; --i)
-        std::this_thread::yield();
-}
-
 /// Holds the model back while few requests are on their way: it is much faster than the threads that submit.
 class Crowd {
 public:
     explicit Crowd(int total) : m_total(total) {}
 
     std::function<Status(const StepPlan&, const std::atomic<bool>&)> onRun() {
-        return [this](const StepPlan&, const std::atomic<bool>& abort) -> Status {
-            while (!abort && m_submitted < m_total && m_submitted - m_finished < 12)
-                std::this_thread::yield();
+        return [this](const StepPlan&, const std::atomic<bool>&) -> Status {
+            std::unique_lock lock(m_mutex);
+            m_submits.wait(lock, [this] { return m_submitted == m_total || m_submitted - m_finished >= 12; });
             return Ok{};
         };
     }
     GenerationRequest count(GenerationRequest request) {
+        const std::lock_guard lock(m_mutex);
         ++m_submitted;
+        m_submits.notify_one();
         request.onFinish = [this, then = std::move(request.onFinish)](const Completion& completion) {
-            ++m_finished;
             then(completion);
+            const std::lock_guard finishLock(m_mutex);
+            ++m_finished;
         };
         return request;
     }
 
 private:
     const int m_total;
-    std::atomic<int> m_submitted = 0;
-    std::atomic<int> m_finished = 0;
+    std::mutex m_mutex;
+    std::condition_variable m_submits;
+    int m_submitted = 0;
+    int m_finished = 0;
 };
 
 void submitAll(Engine& engine, Crowd& crowd, std::list<Planned>& requests, std::uint64_t seed) {
@@ -117,7 +119,6 @@ void submitAll(Engine& engine, Crowd& crowd, std::list<Planned>& requests, std::
         ASSERT_TRUE(id.ok()) << id.error().message;
         if (request.cancel)
             toCancel.push_back(*id);
-        pause(random);
         if (!toCancel.empty() && random() % 2) {
             engine.cancel(toCancel.back());
             toCancel.pop_back();

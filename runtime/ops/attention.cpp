@@ -1,119 +1,17 @@
 #include "runtime/ops/attention.h"
 
+#include "runtime/ops/attention_bind.h"
 #include "runtime/ops/checks.h"
 
 #include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 
-#include <array>
 #include <cstring>
-#include <vector>
 
 namespace workbench::ops {
 namespace {
 
 constexpr const char* kOp = "attention";
-
-void checkWindow(const char* op, MaskKind kind, int64_t window) {
-    const bool windowed = kind == MaskKind::Sliding || kind == MaskKind::Chunked;
-    TORCH_CHECK_VALUE(windowed ? window >= 1 : window == 0, "workbench::", op, ": window must be ",
-                      windowed ? "at least 1 for a sliding or chunked mask" : "0 for a causal or full mask",
-                      ", got ", window, ".");
-}
-
-void checkShapes(const AttentionArgs& args) {
-    for (const auto& [name, tensor] :
-         {std::pair{"query", &args.query}, std::pair{"key", &args.key}, std::pair{"value", &args.value}}) {
-        checkFloating(kOp, name, *tensor);
-        TORCH_CHECK_VALUE(tensor->dim() == 4 && tensor->size(0) == 1, "workbench::attention: ", name,
-                          " must be [1, heads, tokens, width], got ", tensor->sizes(), ".");
-    }
-    checkLike(kOp, "key", args.key, "query", args.query);
-    checkLike(kOp, "value", args.value, "query", args.query);
-    TORCH_CHECK_VALUE(args.query.size(3) == args.key.size(3),
-                      "workbench::attention: query and key must have one width, got ", args.query.size(3),
-                      " and ", args.key.size(3), ".");
-    TORCH_CHECK_VALUE(args.key.size(1) == args.value.size(1),
-                      "workbench::attention: key and value must have equally many heads, got ",
-                      args.key.size(1), " and ", args.value.size(1), ".");
-    TORCH_CHECK_VALUE(
-        args.key.size(1) > 0 && args.query.size(1) % args.key.size(1) == 0,
-        "workbench::attention: the number of query heads must be a multiple of the key heads, got ",
-        args.query.size(1), " and ", args.key.size(1), ".");
-}
-
-void checkTokens(const AttentionArgs& args) {
-    TORCH_CHECK_VALUE(args.positions.dim() == 2 && args.positions.size(0) == 1 &&
-                          args.positions.scalar_type() == at::kLong,
-                      "workbench::attention: positions must be [1, tokens] int64, got ",
-                      args.positions.sizes(), " ", args.positions.scalar_type(), ".");
-    TORCH_CHECK_VALUE(args.positions.device() == args.query.device(),
-                      "workbench::attention: positions must be on ", args.query.device(), " like query, got ",
-                      args.positions.device(), ".");
-    const int64_t tokens = args.query.size(2);
-    TORCH_CHECK_VALUE(
-        args.key.size(2) == tokens && args.value.size(2) == tokens && args.positions.size(1) == tokens,
-        "workbench::attention: query, key, value and positions must have equally many tokens, got ", tokens,
-        ", ", args.key.size(2), ", ", args.value.size(2), " and ", args.positions.size(1), ".");
-}
-
-void check(const AttentionArgs& args) {
-    checkShapes(args);
-    checkTokens(args);
-    checkWindow(kOp, args.mask, args.window);
-    for (const auto& [name, tensor] : {std::pair{"sinks", &args.sinks}, std::pair{"slopes", &args.slopes}}) {
-        TORCH_CHECK_VALUE(!tensor->has_value() ||
-                              ((*tensor)->dim() == 1 && (*tensor)->size(0) == args.query.size(1)),
-                          "workbench::attention: ", name, " must be [", args.query.size(1),
-                          "], one number per query head.");
-    }
-}
-
-/// Strides of heads and tokens.
-void setStrides(const at::Tensor& tensor, int headDim, int tokenDim, int64_t (&strides)[2]) {
-    strides[0] = tensor.stride(headDim);
-    strides[1] = tensor.stride(tokenDim);
-}
-
-/// A call and the tensors whose memory it points to.
-struct BoundCall {
-    AttentionCall call;
-    at::Tensor query;
-    std::optional<at::Tensor> sinks;
-    std::optional<at::Tensor> slopes;
-};
-
-const double* widen(const std::optional<at::Tensor>& from, std::optional<at::Tensor>& to) {
-    if (!from.has_value())
-        return nullptr;
-    to = from->to(at::kDouble).contiguous();
-    return to->const_data_ptr<double>();
-}
-
-/// All but keys, values and spans.
-BoundCall bind(const AttentionArgs& args, const at::Tensor& output) {
-    BoundCall bound;
-    AttentionCall& call = bound.call;
-    bound.query = withContiguousRows(args.query);
-    call.dtype = args.query.scalar_type();
-    call.queryHeads = args.query.size(1);
-    call.kvHeads = args.key.size(1);
-    call.width = args.query.size(3);
-    call.valueWidth = args.value.size(3);
-    setStrides(bound.query, 1, 2, call.queryStrides);
-    setStrides(output, 2, 1, call.outputStrides);
-    call.scale = args.scale;
-    call.softcap = args.softcap;
-    call.mask = args.mask;
-    call.window = args.window;
-    call.sinks = widen(args.sinks, bound.sinks);
-    call.slopes = widen(args.slopes, bound.slopes);
-    return bound;
-}
-
-const char* advance(const void* data, int64_t elements, const at::Tensor& tensor) {
-    return static_cast<const char*>(data) + elements * static_cast<int64_t>(tensor.element_size());
-}
 
 AttentionSpan spanOfRun(const AttentionCall& call, const Run& run, const AttentionSpan& whole,
                         const at::Tensor& sample) {
@@ -130,7 +28,7 @@ AttentionSpan spanOfRun(const AttentionCall& call, const Run& run, const Attenti
 void runUncached(const AttentionArgs& args, at::Tensor& output) {
     if (output.numel() == 0)
         return;
-    BoundCall bound = bind(args, output);
+    BoundAttention bound = bindAttention(args, output);
     AttentionCall& call = bound.call;
     const at::Tensor key = withContiguousRows(args.key);
     const at::Tensor value = withContiguousRows(args.value);
@@ -215,7 +113,7 @@ void runCached(const AttentionArgs& args, KvCacheView& cache, at::Tensor& output
     cache.length = first + tokens;
     if (output.numel() == 0)
         return;
-    BoundCall bound = bind(args, output);
+    BoundAttention bound = bindAttention(args, output);
     setStrides(cache.key, 1, 0, bound.call.keyStrides);
     setStrides(cache.value, 1, 0, bound.call.valueStrides);
     bound.call.spans.push_back({tokens, cache.length, first, 0, bound.query.const_data_ptr(),
@@ -224,22 +122,18 @@ void runCached(const AttentionArgs& args, KvCacheView& cache, at::Tensor& output
     kernelsFor(kOp, args.query).attention(bound.call);
 }
 
-std::array<int64_t, 4> outputShape(const AttentionArgs& args) {
-    return {1, args.query.size(2), args.query.size(1), args.value.size(3)};
-}
-
 } // namespace
 
 at::Tensor attention(const AttentionArgs& args) {
-    check(args);
-    at::Tensor output = at::empty(outputShape(args), args.query.options());
+    checkAttention(args);
+    at::Tensor output = at::empty(attentionOutputShape(args), args.query.options());
     runUncached(args, output);
     return output;
 }
 
 void attentionInto(at::Tensor& output, const AttentionArgs& args) {
-    check(args);
-    checkOutput(kOp, "output", output, outputShape(args), args.query);
+    checkAttention(args);
+    checkOutput(kOp, "output", output, attentionOutputShape(args), args.query);
     runUncached(args, output);
 }
 
@@ -250,20 +144,20 @@ KvCacheView makeKvCache(int64_t capacity, int64_t kvHeads, int64_t width, int64_
 }
 
 at::Tensor attentionWithCache(const AttentionArgs& args, KvCacheView& cache) {
-    check(args);
-    at::Tensor output = at::empty(outputShape(args), args.query.options());
+    checkAttention(args);
+    at::Tensor output = at::empty(attentionOutputShape(args), args.query.options());
     runCached(args, cache, output);
     return output;
 }
 
 void attentionWithCacheInto(at::Tensor& output, const AttentionArgs& args, KvCacheView& cache) {
-    check(args);
-    checkOutput(kOp, "output", output, outputShape(args), args.query);
+    checkAttention(args);
+    checkOutput(kOp, "output", output, attentionOutputShape(args), args.query);
     runCached(args, cache, output);
 }
 
 at::Tensor mask(const at::Tensor& positions, MaskKind kind, int64_t window) {
-    checkWindow("mask", kind, window);
+    checkMaskWindow("mask", kind, window);
     TORCH_CHECK_VALUE(positions.dim() == 2 && positions.size(0) == 1 && positions.scalar_type() == at::kLong,
                       "workbench::mask: positions must be [1, tokens] int64, got ", positions.sizes(), " ",
                       positions.scalar_type(), ".");

@@ -47,8 +47,8 @@ struct KvCacheView {
 };
 
 /// An empty cache whose rows of one head lie together: decoding reads head by head, so that memory is read in
-/// one stream. runtime_ops_bench: 31 GB/s where one thread reads memory at 32, against 13 with the rows of one
-/// token together.
+/// one stream. runtime_ops_bench: 31 GB/s where one thread reads memory at 32, against 13 with the rows of
+/// one token together.
 KvCacheView makeKvCache(int64_t capacity, int64_t kvHeads, int64_t width, int64_t valueWidth,
                         at::ScalarType dtype);
 
@@ -60,6 +60,29 @@ at::Tensor attentionWithCache(const AttentionArgs& args, KvCacheView& cache);
 
 /// The same with the output as in attentionInto().
 void attentionWithCacheInto(at::Tensor& output, const AttentionArgs& args, KvCacheView& cache);
+
+/// Keys and values of one layer in blocks of equally many tokens, for any number of sequences. CPU only.
+struct PagedKvView {
+    at::Tensor key;   // [blocks, Hkv, block tokens, D], last dimension contiguous, dtype of the call
+    at::Tensor value; // [blocks, Hkv, block tokens, Dv]
+};
+
+/// Tokens [firstToken, firstToken + tokens) of a call: one sequence, from position firstPosition on. Position
+/// p lies in slot p % block tokens of block blocks[p / block tokens]; entries that no query sees may be
+/// negative.
+struct PagedSequence {
+    int64_t firstToken = 0;
+    int64_t tokens = 0;
+    int64_t firstPosition = 0;
+    const int32_t* blocks = nullptr;
+    int64_t blockCount = 0;
+};
+
+/// Stores the call's keys and values in their blocks, then attends over each sequence's blocks from position
+/// 0 (or the first that the mask shows) to the query. `sequences` are the call's tokens in order, all of
+/// them. Two sequences may share blocks that neither writes to. MaskKind::Full has no cached form.
+at::Tensor attentionPaged(const AttentionArgs& args, PagedKvView& cache,
+                          c10::ArrayRef<PagedSequence> sequences);
 
 /// bool [1, 1, T, T]: which token (row) sees which (column). Illegal uses of a mask stay visible as users of
 /// this operator.

@@ -31,6 +31,9 @@ struct AttentionSpan {
     const void* key = nullptr;
     const void* value = nullptr;
     void* output = nullptr;
+    // Of a paged cache: key j lies in slot j % blockTokens of block blocks[j / blockTokens], counted from
+    // `key`.
+    const int32_t* blocks = nullptr;
 };
 
 struct KeyRange {
@@ -77,6 +80,9 @@ struct AttentionCall {
     int64_t keyStrides[2] = {0, 0};
     int64_t valueStrides[2] = {0, 0};
     int64_t outputStrides[2] = {0, 0};
+    int64_t blockTokens = 0; // of spans with blocks
+    int64_t keyBlockStride = 0;
+    int64_t valueBlockStride = 0;
     double scale = 1;
     double softcap = 0;
     MaskKind mask = MaskKind::Causal;

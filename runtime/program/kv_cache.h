@@ -13,6 +13,7 @@ struct AttentionShape {
     std::int64_t width = 0;      ///< of a key
     std::int64_t valueWidth = 0; ///< of a value
     at::ScalarType dtype = at::ScalarType::Float;
+    std::int64_t window = 0; ///< tokens that a query sees at most, itself included; 0: all before it
 };
 
 /// Keys and values of one sequence, for every attention node of a program (two nodes never share, even with

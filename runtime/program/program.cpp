@@ -98,17 +98,22 @@ Status Program::bindSymbols(std::span<const at::Tensor> inputs) {
     return m_symbols.bind(bindings);
 }
 
-void Program::callCached(const BoundNode& node, KvCache& cache) {
-    ops::AttentionArgs args = attentionArgs(m_stack);
-    at::Tensor output = ops::attentionWithCache(args, cache.layer(node.attention));
+void Program::callCached(const BoundNode& node, const RunOptions& options) {
+    const ops::AttentionArgs args = attentionArgs(m_stack);
+    at::Tensor output;
+    if (PagedRun* paged = options.paged)
+        output = ops::attentionPaged(args, paged->cache->layer(node.attention),
+                                     paged->sequences[paged->cache->group(node.attention)]);
+    else
+        output = ops::attentionWithCache(args, options.cache->layer(node.attention));
     m_stack.clear();
     m_stack.emplace_back(std::move(output));
 }
 
 Status Program::runOne(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values) {
     pushArguments(node, m_symbols, values, m_stack);
-    if (options.cache && node.attention != kNone)
-        callCached(node, *options.cache);
+    if ((options.cache || options.paged) && node.attention != kNone)
+        callCached(node, options);
     else
         node.op.callBoxed(m_stack);
     auto popped = popResults(node, m_stack, values);

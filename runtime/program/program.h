@@ -4,6 +4,7 @@
 #include "core/support/result.h"
 #include "runtime/program/bound_node.h"
 #include "runtime/program/kv_cache.h"
+#include "runtime/program/paged_kv_cache.h"
 #include "runtime/program/parameter_source.h"
 #include "runtime/program/sym_table.h"
 
@@ -20,6 +21,8 @@ namespace workbench {
 
 struct RunOptions {
     KvCache* cache = nullptr; ///< attention then reads and extends it, and the inputs are the new tokens only
+    /// The same for several sequences side by side; not together with `cache`.
+    PagedRun* paged = nullptr;
     const std::atomic<bool>* cancel = nullptr; ///< looked at before every node
     /// Called with every value that a node makes, right after it; values that were computed at load are not
     /// among them.
@@ -72,7 +75,7 @@ private:
     Status setUserInputs();
     Status checkInput(const Input& input, const at::Tensor& tensor) const;
     Status runOne(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values);
-    void callCached(const BoundNode& node, KvCache& cache);
+    void callCached(const BoundNode& node, const RunOptions& options);
     Result<std::vector<at::Tensor>> runAll(std::span<const at::Tensor> inputs, const RunOptions& options);
     Status giveOperands(const BoundNode& node, const Given& given, std::vector<at::Tensor>& values);
 

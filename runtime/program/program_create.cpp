@@ -174,8 +174,11 @@ Result<std::vector<AttentionShape>> Program::attentionShapes() const {
         for (const SymInt* size : {&key.shape[1], &key.shape[3], &value.shape[1], &value.shape[3]})
             if (!size->isConstant())
                 return refuse("the size " + size->text() + " of its keys or values is not constant.");
+        // A chunked mask shows at most a chunk; no window, or one that is not constant, counts as everything.
+        const auto* window = argument(it, "window");
+        const auto* tokens = window ? std::get_if<SymInt>(window) : nullptr;
         shapes.push_back({key.shape[1].constant(), key.shape[3].constant(), value.shape[3].constant(),
-                          toTorch(key.dtype)});
+                          toTorch(key.dtype), tokens && tokens->isConstant() ? tokens->constant() : 0});
     }
     return shapes;
 }

@@ -1,6 +1,7 @@
 #include "runtime/ops/cpu/attention_rows.h"
 
 #include "runtime/ops/cpu/attention_softmax.h"
+#include "runtime/ops/cpu/head_rows.h"
 
 #include <vector>
 
@@ -106,6 +107,7 @@ struct Scratch {
     std::vector<S> output;        // [groups][padded value width]
     std::vector<S> scores;        // [groups][kTileKeys]
     std::vector<S> factors;       // [groups]
+    std::vector<S> ones;          // [groups]
     std::vector<RowState<S>> row; // [groups]
 
     void reset(const AttentionCall& call) {
@@ -114,6 +116,7 @@ struct Scratch {
         output.assign(groups * static_cast<size_t>(paddedWidth<T>(call.valueWidth)), 0);
         scores.resize(groups * kTileKeys);
         factors.resize(groups);
+        ones.assign(groups, 1);
         row.assign(groups, {});
     }
 };
@@ -128,11 +131,14 @@ void readQuery(const AttentionCall& call, const T* query, Scratch<T>& scratch) {
 }
 
 template <typename T>
-void attendTile(const AttentionCall& call, const AttentionTask& task, const T* key, const T* value,
-                int64_t distance, int64_t count, Scratch<T>& scratch) {
-    forHeadBlocks(call.groups(), [&]<int kCount>(int64_t first) {
-        dotKeys<T, kCount>(scratch.query.data() + first * paddedWidth<T>(call.width), key, call.keyStrides[1],
-                           call.width, count, scratch.scores.data() + first * kTileKeys);
+void attendTile(const AttentionCall& call, const AttentionTask& task, const HeadRows<T>& keys,
+                const HeadRows<T>& values, int64_t first, int64_t count, int64_t distance,
+                Scratch<T>& scratch) {
+    keys.forRuns(first, count, [&](const T* key, int64_t done, int64_t size) {
+        forHeadBlocks(call.groups(), [&]<int kCount>(int64_t head) {
+            dotKeys<T, kCount>(scratch.query.data() + head * paddedWidth<T>(call.width), key, keys.rowStride,
+                               call.width, size, scratch.scores.data() + head * kTileKeys + done);
+        });
     });
     for (int64_t g = 0; g < call.groups(); ++g) {
         const auto index = static_cast<size_t>(g);
@@ -140,10 +146,14 @@ void attendTile(const AttentionCall& call, const AttentionTask& task, const T* k
             softmaxTile(call, task.kvHead * call.groups() + g, distance,
                         scratch.scores.data() + g * kTileKeys, count, scratch.row[index]);
     }
-    forHeadBlocks(call.groups(), [&]<int kCount>(int64_t first) {
-        addValues<T, kCount>(scratch.scores.data() + first * kTileKeys, scratch.factors.data() + first, value,
-                             call.valueStrides[1], call.valueWidth, count,
-                             scratch.output.data() + first * paddedWidth<T>(call.valueWidth));
+    values.forRuns(first, count, [&](const T* value, int64_t done, int64_t size) {
+        // What came before this tile is scaled once.
+        const Acc<T>* factors = done == 0 ? scratch.factors.data() : scratch.ones.data();
+        forHeadBlocks(call.groups(), [&]<int kCount>(int64_t head) {
+            addValues<T, kCount>(scratch.scores.data() + head * kTileKeys + done, factors + head, value,
+                                 values.rowStride, call.valueWidth, size,
+                                 scratch.output.data() + head * paddedWidth<T>(call.valueWidth));
+        });
     });
 }
 
@@ -182,8 +192,8 @@ template <typename T>
 void attendRows(const AttentionCall& call, const AttentionTask& task, Acc<T>* partials) {
     thread_local Scratch<T> scratch;
     const AttentionSpan& span = call.spans[static_cast<size_t>(task.span)];
-    const T* keys = static_cast<const T*>(span.key) + task.kvHead * call.keyStrides[0];
-    const T* values = static_cast<const T*>(span.value) + task.kvHead * call.valueStrides[0];
+    const HeadRows<T> keys = keyRows<T>(call, span, task.kvHead);
+    const HeadRows<T> values = valueRows<T>(call, span, task.kvHead);
     for (int64_t query = task.queryBegin; query < task.queryEnd; ++query) {
         scratch.reset(call);
         readQuery(call,
@@ -193,8 +203,8 @@ void attendRows(const AttentionCall& call, const AttentionTask& task, Acc<T>* pa
         const KeyRange seen = visibleKeys(call, span, query);
         const int64_t end = std::min(seen.end, task.keyEnd);
         for (int64_t first = std::max(seen.begin, task.keyBegin); first < end; first += kTileKeys) {
-            attendTile(call, task, keys + first * call.keyStrides[1], values + first * call.valueStrides[1],
-                       first - (span.firstQuery + query), std::min(kTileKeys, end - first), scratch);
+            attendTile(call, task, keys, values, first, std::min(kTileKeys, end - first),
+                       first - (span.firstQuery + query), scratch);
         }
         if (task.partial < 0)
             writeOutput(call, task, query, scratch);

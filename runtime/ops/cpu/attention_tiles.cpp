@@ -1,6 +1,7 @@
 #include "runtime/ops/cpu/attention_tiles.h"
 
 #include "runtime/ops/cpu/attention_softmax.h"
+#include "runtime/ops/cpu/head_rows.h"
 
 #include <ATen/native/CPUBlas.h>
 
@@ -56,9 +57,11 @@ void widenRow(const T* from, float* to, int64_t width) {
 
 /// Rows past `count` become zero: their products are thrown away, but must not be NaN.
 template <typename T>
-void widenRows(const T* from, int64_t stride, int64_t count, int64_t width, float* to) {
-    for (int64_t j = 0; j < count; ++j)
-        widenRow(from + j * stride, to + j * width, width);
+void widenRows(const HeadRows<T>& from, int64_t first, int64_t count, int64_t width, float* to) {
+    from.forRuns(first, count, [&](const T* rows, int64_t done, int64_t size) {
+        for (int64_t j = 0; j < size; ++j)
+            widenRow(rows + j * from.rowStride, to + (done + j) * width, width);
+    });
     std::fill(to + count * width, to + kTileKeys * width, 0.0F);
 }
 
@@ -123,13 +126,10 @@ private:
     template <typename T>
     void attend(int64_t first, int64_t count) {
         const int64_t width = m_call.width;
-        widenRows(static_cast<const T*>(m_span.key) + m_task.kvHead * m_call.keyStrides[0] +
-                      first * m_call.keyStrides[1],
-                  m_call.keyStrides[1], count, width, m_scratch.keys.data());
+        widenRows(keyRows<T>(m_call, m_span, m_task.kvHead), first, count, width, m_scratch.keys.data());
         transposeKeys(m_scratch.keys.data(), width, m_scratch.keysT.data());
-        widenRows(static_cast<const T*>(m_span.value) + m_task.kvHead * m_call.valueStrides[0] +
-                      first * m_call.valueStrides[1],
-                  m_call.valueStrides[1], count, m_call.valueWidth, m_scratch.values.data());
+        widenRows(valueRows<T>(m_call, m_span, m_task.kvHead), first, count, m_call.valueWidth,
+                  m_scratch.values.data());
         for (int64_t row = 0; row < m_paddedRows; row += kProductRows) {
             float* scores = m_scratch.scores.data() + row * kTileKeys;
             float* output = m_scratch.output.data() + row * m_call.valueWidth;

@@ -1,0 +1,95 @@
+#include "runtime/engine/engine.h"
+#include "runtime/program/generation.h"
+#include "runtime/program/program_runner.h"
+#include "tests/runtime/program/support.h"
+
+#include <algorithm>
+
+namespace workbench::test {
+namespace {
+
+using Tokens = std::vector<std::int64_t>;
+
+/// A model of one attention layer; a window of 0 sees everything.
+LanguageModel modelOf(int window, const std::string& mixing = "aten.alias.default(self=%hidden)") {
+    std::string text = languageModelText("%mixed: f32[1, s0, 8] = " + mixing);
+    if (window > 0) {
+        const std::string causal = "mask=\"causal\", window=0";
+        text.replace(text.find(causal), causal.size(), "mask=\"sliding\", window=" + std::to_string(window));
+    }
+    auto program = compile(text, languageModelWeights());
+    return std::move(*LanguageModel::create(std::move(*program)));
+}
+
+/// Prompts of 1 to 40 tokens, of which many begin alike.
+std::vector<Tokens> prompts() {
+    std::vector<Tokens> all;
+    for (std::int64_t i = 0; i < 20; ++i) {
+        Tokens prompt;
+        for (std::int64_t at = 0; at < 1 + i * 7 % 40; ++at)
+            prompt.push_back(at < 20 ? (at * at + i % 2) % 16 : (at * (i + 3)) % 16);
+        all.push_back(std::move(prompt));
+    }
+    return all;
+}
+
+/// All prompts at once through an engine over blocks of 4 tokens.
+std::vector<Tokens> together(LanguageModel& model, std::int64_t kvBytes, EngineStats& stats) {
+    auto runner = ProgramRunner::create(model, {.blockTokens = 4, .bytes = kvBytes});
+    EXPECT_TRUE(runner) << runner.error().message;
+    const BlockLayout layout = (*runner)->layout();
+    auto engine =
+        Engine::create({.limits = {.stepTokens = 32}, .blocks = layout}, std::move(*runner)).value();
+    std::vector<Tokens> texts(prompts().size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        GenerationRequest request{.prompt = prompts()[i], .stop = {.maxTokens = 15}};
+        request.onToken = [&text = texts[i]](const GeneratedToken& token) {
+            text.push_back(token.sampled.token);
+        };
+        EXPECT_TRUE(engine->submit(std::move(request)));
+    }
+    engine->waitIdle();
+    stats = engine->stats();
+    EXPECT_EQ(stats.scheduler.freeBlocks, stats.scheduler.blocks);
+    return texts;
+}
+
+TEST(ProgramRunner, GivesEveryRequestTheTextThatItGetsAlone) {
+    for (const int window : {0, 6}) {
+        LanguageModel model = modelOf(window);
+        for (const std::int64_t kvBytes : {1'000'000, 4000}) {
+            EngineStats stats;
+            const auto texts = together(model, kvBytes, stats);
+            for (std::size_t i = 0; i < texts.size(); ++i)
+                EXPECT_EQ(texts[i], generate(model, {.prompt = prompts()[i], .maxTokens = 15})->tokens)
+                    << "prompt " << i << ", window " << window;
+            EXPECT_GT(stats.scheduler.reusedTokens, 0);
+            EXPECT_EQ(stats.scheduler.preemptions > 0, kvBytes == 4000) << "window " << window;
+        }
+    }
+}
+
+TEST(ProgramRunner, DividesItsBytesIntoBlocks) {
+    LanguageModel model = modelOf(0);
+    // Keys and values of 2 heads of width 4 in float32, 4 tokens a block: 256 bytes.
+    const auto runner = ProgramRunner::create(model, {.blockTokens = 4, .bytes = 1000});
+    ASSERT_TRUE(runner);
+    EXPECT_EQ((*runner)->layout().blocks, 3);
+    EXPECT_EQ((*runner)->layout().windows, (std::vector<std::int64_t>{0}));
+    LanguageModel windowed = modelOf(6);
+    EXPECT_EQ((*ProgramRunner::create(windowed, {.bytes = 100'000}))->layout().windows,
+              (std::vector<std::int64_t>{6}));
+}
+
+TEST(ProgramRunner, RefusesAModelWithoutACacheAndACacheWithoutRoom) {
+    LanguageModel running = modelOf(0, "aten.cumsum.default(self=%hidden, dim=1)");
+    EXPECT_FALSE(ProgramRunner::create(running, {.bytes = 1'000'000}));
+    LanguageModel model = modelOf(0);
+    const auto tiny = ProgramRunner::create(model, {.blockTokens = 4, .bytes = 255});
+    ASSERT_FALSE(tiny);
+    EXPECT_EQ(tiny.error().message,
+              "The KV cache's 255 bytes hold no block of 4 tokens, which needs 256: give it more memory.");
+}
+
+} // namespace
+} // namespace workbench::test

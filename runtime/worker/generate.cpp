@@ -1,48 +1,195 @@
 #include "runtime/program/generation.h"
+#include "runtime/program/program_runner.h"
+#include "runtime/program/torch_edge.h"
+#include "runtime/worker/available_memory.h"
 #include "runtime/worker/workshop.h"
+
+#include <algorithm>
 
 namespace workbench {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-Result<GenerateRequest> requestFromJson(const Request& request) {
-    auto prompt = required<Integers>(request.params(), "prompt");
-    auto maxTokens = required<std::int64_t>(request.params(), "max_tokens");
-    auto eos = optional<Integers>(request.params(), "eos", {});
-    auto ignoreEos = optional<bool>(request.params(), "ignore_eos", false);
+/// Of the KV cache where nobody sets its size. Pages that no text ever needed are never taken.
+constexpr std::int64_t kDefaultKvCacheBytes = std::int64_t{4} << 30;
+
+/// Parameters that have their own ranges: what is out of them is the engine's to say.
+Result<SamplingParams> samplingFromJson(const Json& params) {
+    SamplingParams sampling;
+    for (const auto& [key, value] : {std::pair<const char*, double*>{"temperature", &sampling.temperature},
+                                     {"top_p", &sampling.topP},
+                                     {"min_p", &sampling.minP},
+                                     {"repetition_penalty", &sampling.repetitionPenalty},
+                                     {"presence_penalty", &sampling.presencePenalty},
+                                     {"frequency_penalty", &sampling.frequencyPenalty}}) {
+        auto number = optional<double>(params, key, *value);
+        if (!number)
+            return number.error();
+        *value = *number;
+    }
+    auto topK = optional<std::int64_t>(params, "top_k", 0);
+    auto seed = optional<std::int64_t>(params, "seed", 0);
+    if (!topK || !seed)
+        return topK ? seed.error() : topK.error();
+    sampling.topK = *topK;
+    if (const auto place = params.find("seed"); place != params.end() && !place->is_null())
+        sampling.seed = static_cast<std::uint64_t>(*seed);
+    return sampling;
+}
+
+Result<GenerationRequest> requestFromJson(const Json& params) {
+    auto prompt = required<Integers>(params, "prompt");
+    auto maxTokens = required<std::int64_t>(params, "max_tokens");
+    auto eos = optional<Integers>(params, "eos", {});
+    auto ignoreEos = optional<bool>(params, "ignore_eos", false);
+    auto stopIds = optional<Integers>(params, "stop_ids", {});
+    auto sampling = samplingFromJson(params);
     for (const Error* error : {prompt ? nullptr : &prompt.error(), maxTokens ? nullptr : &maxTokens.error(),
-                               eos ? nullptr : &eos.error(), ignoreEos ? nullptr : &ignoreEos.error()})
+                               eos ? nullptr : &eos.error(), ignoreEos ? nullptr : &ignoreEos.error(),
+                               stopIds ? nullptr : &stopIds.error(), sampling ? nullptr : &sampling.error()})
         if (error)
             return *error;
-    return GenerateRequest{std::move(*prompt), *maxTokens,           std::move(*eos),
-                           *ignoreEos,         &request.cancelled(), {}};
+    GenerationRequest request;
+    request.prompt = std::move(*prompt);
+    request.sampling = *sampling;
+    request.stop = {*maxTokens, std::move(*eos), *ignoreEos, std::move(*stopIds), {}};
+    return request;
+}
+
+/// A text as it grows in the engine, and its answer.
+struct GrowingText {
+    std::shared_ptr<Request> request;
+    Integers tokens;
+    std::vector<double> gaps;
+
+    void add(const GeneratedToken& token) {
+        tokens.push_back(token.sampled.token);
+        gaps.push_back(token.sampled.gap);
+        request->emit("token", {{"token", token.sampled.token}});
+    }
+    void finish(const Completion& end) {
+        request->onCancel({}); // the engine may be gone before the last who could cancel
+        if (end.reason == FinishReason::cancelled)
+            return request->answer(Error{ErrorCode::cancelled, "The run was cancelled.", {}});
+        if (end.error)
+            return request->answer(*end.error);
+        request->answer(Reply{{{"tokens", tokens},
+                               {"prefill_s", end.prefillSeconds},
+                               {"decode_s", end.decodeSeconds},
+                               {"queue_s", end.queueSeconds},
+                               {"prefill_tokens", end.promptTokens - end.reusedTokens},
+                               {"reused_tokens", end.reusedTokens},
+                               {"decode_tokens", tokens.empty() ? 0 : tokens.size() - 1},
+                               {"top2_gap", gaps},
+                               {"kv_cache", true}},
+                              {}});
+    }
+};
+
+/// For a model that cannot decode with a KV cache: the whole text in every step, one request at a time.
+Result<Reply> generateWithoutCache(LanguageModel& model, const GenerationRequest& wanted,
+                                   const Request& request) {
+    if (wanted.sampling.temperature > 0)
+        return Error{ErrorCode::runtimeFailed,
+                     "The model cannot decode with a KV cache; without one, text is greedy only.",
+                     {}};
+    GenerateRequest plain{wanted.prompt,         wanted.stop.maxTokens, wanted.stop.eos,
+                          wanted.stop.ignoreEos, &request.cancelled(),  {}};
+    plain.onToken = [&](std::int64_t token) -> Status {
+        request.emit("token", {{"token", token}});
+        return Ok{};
+    };
+    auto text = generate(model, plain);
+    if (!text)
+        return text.error();
+    return Reply{{{"tokens", text->tokens},
+                  {"prefill_s", text->prefillSeconds},
+                  {"decode_s", text->decodeSeconds},
+                  {"queue_s", 0},
+                  {"prefill_tokens", wanted.prompt.size()},
+                  {"reused_tokens", 0},
+                  {"decode_tokens", text->tokens.empty() ? 0 : text->tokens.size() - 1},
+                  {"top2_gap", text->gaps},
+                  {"kv_cache", text->usedCache}},
+                 {}};
 }
 
 } // namespace
 
-Result<Reply> Workshop::generateText(const Request& request) {
-    auto program = model(request, "program");
-    if (!program)
-        return program.error();
-    auto wanted = requestFromJson(request);
+/// The engine of a loaded program; nullptr for one that cannot use a KV cache.
+Result<Engine*> Workshop::engineFor(const std::string& name) {
+    Loaded& loaded = m_loaded.at(name);
+    if (loaded.engine)
+        return loaded.engine.get();
+    auto cacheable = loaded.model.canUseCache();
+    if (!cacheable)
+        return cacheable.error();
+    if (!*cacheable)
+        return nullptr;
+    PagedKvOptions options{.bytes = loaded.kvCacheBytes};
+    if (options.bytes == 0)
+        options.bytes =
+            std::min(kDefaultKvCacheBytes, availableMemoryBytes().value_or(kDefaultKvCacheBytes) / 2);
+    auto runner = ProgramRunner::create(loaded.model, options);
+    if (!runner)
+        return runner.error();
+    const BlockLayout layout = (*runner)->layout();
+    auto engine = Engine::create({.blocks = layout}, std::move(*runner));
+    if (!engine)
+        return engine.error();
+    loaded.engine = std::move(*engine);
+    return loaded.engine.get();
+}
+
+/// Hands the text to its engine, which answers when it is done. An Error has not been answered.
+Status Workshop::startText(const std::shared_ptr<Request>& request) {
+    auto name = required<std::string>(request->params(), "program");
+    if (!name)
+        return name.error();
+    auto model = modelNamed(*name);
+    if (!model)
+        return model.error();
+    auto wanted = requestFromJson(request->params());
     if (!wanted)
         return wanted.error();
-    wanted->onToken = [&](std::int64_t token) -> Status {
-        request.emit("token", {{"token", token}});
+    // Two engines would share the machine's threads and, if they did, slow each other down.
+    for (auto& [other, loaded] : m_loaded)
+        if (other != *name && loaded.engine)
+            loaded.engine->waitIdle();
+    auto engine = engineFor(*name);
+    if (!engine)
+        return engine.error();
+    if (!*engine) {
+        request->answer(generateWithoutCache(**model, *wanted, *request));
         return Ok{};
-    };
-    auto text = generate(**program, *wanted);
-    if (!text)
-        return text.error();
-    const std::size_t decoded = text->tokens.empty() ? 0 : text->tokens.size() - 1;
-    return Reply{{{"tokens", text->tokens},
-                  {"prefill_s", text->prefillSeconds},
-                  {"decode_s", text->decodeSeconds},
-                  {"prefill_tokens", wanted->prompt.size()},
-                  {"decode_tokens", decoded},
-                  {"top2_gap", text->gaps},
-                  {"kv_cache", text->usedCache}}};
+    }
+    auto text = std::make_shared<GrowingText>(GrowingText{request, {}, {}});
+    wanted->onToken = [text](const GeneratedToken& token) { text->add(token); };
+    wanted->onFinish = [text](const Completion& end) { text->finish(end); };
+    // A cancel that comes before the engine has given a number is found below.
+    const auto id = std::make_shared<std::atomic<RequestId>>(0);
+    request->onCancel([engine = *engine, id] {
+        if (const RequestId known = *id)
+            engine->cancel(known);
+    });
+    auto submitted = (*engine)->submit(std::move(*wanted));
+    if (!submitted) {
+        request->onCancel({});
+        return submitted.error();
+    }
+    *id = *submitted;
+    if (request->cancelled())
+        (*engine)->cancel(*submitted);
+    return Ok{};
+}
+
+void Workshop::generateText(const std::shared_ptr<Request>& request) {
+    if (request->cancelled())
+        return request->answer(Error{ErrorCode::cancelled, "The request was cancelled.", {}});
+    auto started = guarded("The request 'generate'", [&] { return startText(request); });
+    if (!started)
+        request->answer(started.error());
 }
 
 } // namespace workbench

@@ -31,6 +31,11 @@ struct JsonType<bool> {
     static bool holds(const Json& value) { return value.is_boolean(); }
 };
 template <>
+struct JsonType<double> {
+    static constexpr const char* kName = "a number";
+    static bool holds(const Json& value) { return value.is_number(); }
+};
+template <>
 struct JsonType<std::int64_t> {
     static constexpr const char* kName = "an integer";
     static bool holds(const Json& value) {

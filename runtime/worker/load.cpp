@@ -100,8 +100,10 @@ Result<Reply> Workshop::load(const Request& request) {
     const auto text = required<std::string>(request.params(), "graph");
     const auto spec = optional<Json>(request.params(), "weights", Json::object());
     const auto device = optional<std::string>(request.params(), "device", "cpu");
-    for (const Error* error : {name ? nullptr : &name.error(), text ? nullptr : &text.error(),
-                               spec ? nullptr : &spec.error(), device ? nullptr : &device.error()})
+    const auto kvCacheBytes = optional<std::int64_t>(request.params(), "kv_cache_bytes", 0);
+    for (const Error* error :
+         {name ? nullptr : &name.error(), text ? nullptr : &text.error(), spec ? nullptr : &spec.error(),
+          device ? nullptr : &device.error(), kvCacheBytes ? nullptr : &kvCacheBytes.error()})
         if (error)
             return *error;
     if (*device != "cpu")
@@ -126,7 +128,7 @@ Result<Reply> Workshop::load(const Request& request) {
     auto model = LanguageModel::create(std::move(*program));
     if (!model)
         return model.error();
-    m_loaded.emplace(*name, Loaded{std::move(*model), *store});
+    m_loaded.emplace(*name, Loaded{std::move(*model), *store, *kvCacheBytes, nullptr});
     return reply;
 }
 

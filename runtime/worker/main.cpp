@@ -46,14 +46,6 @@ void restartWithSleepingThreads(char** arguments) {
     ::execv("/proc/self/exe", arguments); // comes back only on failure: then it runs, if slower
 }
 
-void answer(Workshop& workshop, const Request& request, Channel& channel) {
-    auto reply = workshop.handle(request);
-    if (reply)
-        channel.send({{"id", request.id()}, {"result", reply->result}}, std::move(reply->payload));
-    else
-        channel.send({{"id", request.id()}, {"error", toJson(reply.error())}});
-}
-
 } // namespace
 
 int main(int, char** arguments) {
@@ -64,11 +56,13 @@ int main(int, char** arguments) {
     Workshop workshop;
     while (const auto request = queue.next()) {
         if (request->method() == "shutdown") {
+            workshop.finish();
             channel.send({{"id", request->id()}, {"result", Json::object()}});
             break;
         }
-        answer(workshop, *request, channel);
+        workshop.handle(request);
     }
+    workshop.finish();
     // The reading thread still waits for input: leave without running destructors under it.
     std::fflush(nullptr);
     ::_exit(0);

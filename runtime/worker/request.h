@@ -5,13 +5,21 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace workbench {
 
+/// The answer to a request.
+struct Reply {
+    Json result = Json::object();
+    std::vector<std::byte> payload;
+};
+
 /// A request while it is worked on: its parameters, whether it was cancelled, and the way to tell of
-/// progress.
+/// progress and of the end. Answers and events may come from any thread.
 class Request {
 public:
     Request(Json id, std::string method, Json params, Channel& channel, std::vector<std::byte> payload = {})
@@ -33,8 +41,27 @@ public:
         emit("progress", {{"stage", stage}, {"done", done}, {"total", total}});
     }
 
-    void cancel() { m_cancelled = true; } ///< from any thread
+    void answer(Result<Reply> reply) const {
+        if (reply)
+            m_channel.send({{"id", m_id}, {"result", std::move(reply->result)}}, std::move(reply->payload));
+        else
+            m_channel.send({{"id", m_id}, {"error", toJson(reply.error())}});
+    }
+
+    void cancel() { ///< from any thread
+        const std::lock_guard lock(m_mutex);
+        m_cancelled = true;
+        if (m_onCancel)
+            m_onCancel();
+    }
     const std::atomic<bool>& cancelled() const { return m_cancelled; }
+    /// Called when the request is cancelled, at once where it has been already. Must not wait.
+    void onCancel(std::function<void()> call) {
+        const std::lock_guard lock(m_mutex);
+        m_onCancel = std::move(call);
+        if (m_cancelled && m_onCancel)
+            m_onCancel();
+    }
 
 private:
     Json m_id;
@@ -43,12 +70,8 @@ private:
     std::vector<std::byte> m_payload;
     Channel& m_channel;
     std::atomic<bool> m_cancelled = false;
-};
-
-/// The answer to a request.
-struct Reply {
-    Json result = Json::object();
-    std::vector<std::byte> payload;
+    std::mutex m_mutex;
+    std::function<void()> m_onCancel;
 };
 
 } // namespace workbench

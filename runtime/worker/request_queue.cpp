@@ -28,13 +28,14 @@ RequestQueue::~RequestQueue() {
 
 std::shared_ptr<Request> RequestQueue::next() {
     std::unique_lock lock(m_mutex);
-    m_running = nullptr;
     m_changed.wait(lock, [this] { return m_ended || !m_waiting.empty(); });
     if (m_waiting.empty())
         return nullptr;
-    m_running = std::move(m_waiting.front());
+    auto request = std::move(m_waiting.front());
     m_waiting.pop_front();
-    return m_running;
+    std::erase_if(m_running, [](const auto& running) { return running.expired(); });
+    m_running.push_back(request);
+    return request;
 }
 
 void RequestQueue::read() {
@@ -73,10 +74,16 @@ void RequestQueue::accept(const Json& message, std::vector<std::byte> payload) {
 
 /// A request that is done or unknown is left alone: its answer is on its way.
 void RequestQueue::cancel(const Json& id) {
-    const std::lock_guard lock(m_mutex);
-    if (m_running && m_running->id() == id)
-        m_running->cancel();
-    for (const auto& request : m_waiting)
+    // Cancelled without the lock: what the request's cancel calls may take locks of its own.
+    std::vector<std::shared_ptr<Request>> candidates;
+    {
+        const std::lock_guard lock(m_mutex);
+        candidates.assign(m_waiting.begin(), m_waiting.end());
+        for (const auto& running : m_running)
+            if (auto request = running.lock())
+                candidates.push_back(std::move(request));
+    }
+    for (const auto& request : candidates)
         if (request->id() == id)
             request->cancel();
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace workbench {
 
@@ -22,8 +23,8 @@ public:
     RequestQueue(const RequestQueue&) = delete;
     RequestQueue& operator=(const RequestQueue&) = delete;
 
-    /// The next request in order of arrival; nullptr after the end of the stream. The one returned before is
-    /// finished then.
+    /// The next request in order of arrival; nullptr after the end of the stream. A request can be cancelled
+    /// for as long as somebody holds it.
     std::shared_ptr<Request> next();
 
 private:
@@ -37,7 +38,7 @@ private:
     std::mutex m_mutex;
     std::condition_variable m_changed;
     std::deque<std::shared_ptr<Request>> m_waiting;
-    std::shared_ptr<Request> m_running;
+    std::vector<std::weak_ptr<Request>> m_running; ///< handed out
     bool m_ended = false;
     std::thread m_reader;
 };

@@ -12,12 +12,24 @@
 
 namespace workbench {
 
-Result<Reply> Workshop::handle(const Request& request) {
+void Workshop::handle(const std::shared_ptr<Request>& request) {
+    if (request->method() == "generate")
+        return generateText(request);
+    finish();
+    request->answer(answerTo(*request));
+}
+
+void Workshop::finish() {
+    for (auto& [name, loaded] : m_loaded)
+        if (loaded.engine)
+            loaded.engine->waitIdle();
+}
+
+Result<Reply> Workshop::answerTo(const Request& request) {
     using Method = Result<Reply> (Workshop::*)(const Request&);
     static const std::map<std::string, Method, std::less<>> kMethods{
         {"hello", &Workshop::hello}, {"receive", &Workshop::receive}, {"load", &Workshop::load},
-        {"run", &Workshop::run},     {"verify", &Workshop::verify},   {"generate", &Workshop::generateText},
-        {"bench", &Workshop::bench},
+        {"run", &Workshop::run},     {"verify", &Workshop::verify},   {"bench", &Workshop::bench},
     };
     const auto method = kMethods.find(request.method());
     if (method == kMethods.end())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/engine/engine.h"
 #include "runtime/program/language_model.h"
 #include "runtime/program/weight_store.h"
 #include "runtime/worker/received_files.h"
@@ -14,8 +15,12 @@ namespace workbench {
 /// The programs that a worker holds, and the weights that they share.
 class Workshop {
 public:
-    /// The answer to a request; an unknown method is an Error.
-    Result<Reply> handle(const Request& request);
+    /// Answers a request; an unknown method is an Error. "generate" is answered later, by the program's
+    /// engine, so that several texts grow side by side; everything else waits until they are done, since a
+    /// program serves one thread.
+    void handle(const std::shared_ptr<Request>& request);
+    /// Until everything is answered.
+    void finish();
 
 private:
     Result<Reply> hello(const Request& request);
@@ -24,17 +29,22 @@ private:
     Result<Reply> load(const Request& request);
     Result<Reply> run(const Request& request);
     Result<Reply> verify(const Request& request);
-    Result<Reply> generateText(const Request& request);
+    void generateText(const std::shared_ptr<Request>& request);
+    Status startText(const std::shared_ptr<Request>& request);
+    Result<Engine*> engineFor(const std::string& name);
     Result<Reply> bench(const Request& request);
 
     /// The program called by the request's `key`.
     Result<LanguageModel*> model(const Request& request, const char* key);
+    Result<Reply> answerTo(const Request& request);
     Result<LanguageModel*> modelNamed(const std::string& name);
     Result<std::shared_ptr<WeightStore>> weights(const Json& weights);
 
     struct Loaded {
         LanguageModel model;
         std::shared_ptr<WeightStore> weights;
+        std::int64_t kvCacheBytes = 0;  ///< at most; 0: as the machine allows
+        std::unique_ptr<Engine> engine; ///< since the first text; gone before the model
     };
     ReceivedFiles m_received;
     std::map<std::string, Loaded, std::less<>> m_loaded;

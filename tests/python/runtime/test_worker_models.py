@@ -192,9 +192,9 @@ def test_bad_requests_to_a_model_are_one_sentence(worker: Worker, traced: Callab
             worker.call("run", program="original", **params)
 
 
-def test_no_memory_is_an_answer_too(worker: Worker, traced: Callable[..., TracedModel]) -> None:
+def test_a_text_that_no_memory_holds_is_refused_and_the_next_is_not(worker: Worker, traced: Callable[..., TracedModel]) -> None:
     traced("llama").load(worker)
-    with pytest.raises(WorkerError, match="not enough memory") as caught:
+    with pytest.raises(WorkerError, match="do not fit into the KV cache") as caught:
         worker.call("generate", program="original", prompt=[1, 2], max_tokens=10**14)
-    assert caught.value.code == "runtimeFailed"
+    assert caught.value.code == "badInput"
     assert worker.call("generate", program="original", prompt=[1, 2], max_tokens=2)["decode_tokens"] == 1

@@ -79,5 +79,18 @@ class Worker:
             else:
                 return message["result"]
 
+    def answers(self, requests: list[int]) -> dict[int, dict[str, Any]]:
+        """The results of requests that run side by side, in whatever order they come; an error is under "error"."""
+        self.events = []
+        results: dict[int, dict[str, Any]] = {}
+        while len(results) < len(requests):
+            message = self.read()
+            assert message["id"] in requests
+            if "event" in message:
+                self.events.append(message)
+            else:
+                results[message["id"]] = message.get("result", message)
+        return results
+
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         return self.answer(self.send(method, **params))

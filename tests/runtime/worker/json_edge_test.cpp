@@ -17,6 +17,9 @@ TEST(JsonEdge, ConvertsNothingInSilence) {
     EXPECT_FALSE(required<std::int64_t>(object, "number"));
     EXPECT_FALSE(required<std::int64_t>(object, "flag"));
     EXPECT_FALSE(required<std::int64_t>(object, "big"));
+    EXPECT_FALSE(required<double>(object, "flag"));
+    EXPECT_EQ(*required<double>(object, "number"), 2.5);
+    EXPECT_EQ(*required<double>(Json{{"whole", 3}}, "whole"), 3.0);
     EXPECT_FALSE(required<std::string>(object, "flag"));
     EXPECT_EQ(required<Integers>(object, "mixed").error().message, "The request's 'mixed' must be a list.");
     EXPECT_EQ(required<bool>(object, "none").error().message, "The request's 'none' is missing.");

@@ -1,7 +1,7 @@
 // What the operators ask of a device: one table of functions per CPU instruction set (the same sources
 // compiled several times) and one for CUDA. Outputs are contiguous and already allocated; arguments have been
-// checked and lie on the table's device. CPU kernels spread their work over LibTorch's threads, CUDA kernels
-// are queued on the current stream.
+// checked and lie on the table's device. CPU kernels spread their work over the threads of thread_pool.h,
+// CUDA kernels are queued on the current stream.
 #pragma once
 
 #include "runtime/ops/attention_plan.h"
@@ -10,6 +10,7 @@
 #include <c10/core/ScalarType.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace workbench::ops {
 
@@ -48,6 +49,26 @@ struct RopeCall {
     NormSpec spec;
 };
 
+/// Rows of a packed weight that lie together (packed_weight.h).
+struct PanelBlock {
+    const void* panels = nullptr;
+    int64_t rows = 0;
+};
+
+/// output [rows, outputs] = input [rows, columns] times the transposed weight, plus the bias. The blocks'
+/// rows follow each other in the output.
+struct LinearCall {
+    c10::ScalarType dtype; // float32 or bfloat16; sums are kept in float32
+    const void* input = nullptr;
+    int64_t rows = 0;
+    int64_t columns = 0;
+    const PanelBlock* blocks = nullptr;
+    int64_t blockCount = 0;
+    int64_t outputs = 0;
+    const void* bias = nullptr; // [outputs] or null
+    void* output = nullptr;
+};
+
 /// The list of all kernels: name and call. Tables and declarations are made from it; what it lacks is one
 /// definition for the CPU's instruction sets and one for CUDA.
 #define WORKBENCH_KERNELS(KERNEL)                                                                            \
@@ -56,6 +77,9 @@ struct RopeCall {
     KERNEL(rope, RopeCall)                                                                                   \
     KERNEL(attention, AttentionCall)
 
+/// Kernels of the CPU alone: a GPU's products read plain weights.
+#define WORKBENCH_CPU_KERNELS(KERNEL) KERNEL(linear, LinearCall)
+
 #define WORKBENCH_KERNEL_POINTER(NAME, CALL) void (*NAME)(const CALL&);
 #define WORKBENCH_KERNEL_DECLARATION(NAME, CALL) void NAME(const CALL& call);
 #define WORKBENCH_KERNEL_ENTRY(NAME, CALL) NAME,
@@ -63,11 +87,15 @@ struct RopeCall {
 struct Kernels {
     const char* name; // of the instruction set, or "cuda"
     WORKBENCH_KERNELS(WORKBENCH_KERNEL_POINTER)
+    WORKBENCH_CPU_KERNELS(WORKBENCH_KERNEL_POINTER) // null in CUDA's table
 };
 
 /// The table for the instruction set that LibTorch chose (ATEN_CPU_CAPABILITY forces a lower one), or the
 /// next lower one that was built.
 const Kernels& cpuKernels();
+
+/// All tables that this machine can run, the plainest first: tests compare them.
+const std::vector<const Kernels*>& cpuKernelSets();
 
 /// Null when the library was built without CUDA.
 const Kernels* cudaKernels();

@@ -7,7 +7,8 @@ namespace workbench::ops::cpu::WORKBENCH_ISA {
 
 const Kernels& table() {
     static constexpr Kernels kTable{WORKBENCH_STRING(WORKBENCH_ISA),
-                                    WORKBENCH_KERNELS(WORKBENCH_KERNEL_ENTRY)};
+                                    WORKBENCH_KERNELS(WORKBENCH_KERNEL_ENTRY)
+                                        WORKBENCH_CPU_KERNELS(WORKBENCH_KERNEL_ENTRY)};
     return kTable;
 }
 

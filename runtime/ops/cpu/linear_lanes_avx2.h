@@ -1,0 +1,68 @@
+// The vocabulary of linear_tile.h for AVX2 and FMA. See linear_lanes.h.
+#pragma once
+
+#include <c10/util/BFloat16.h>
+
+#include <immintrin.h>
+
+namespace workbench::ops::cpu::WORKBENCH_ISA {
+
+/// 6 x 16 sums fill 12 of the 16 registers; a part of the weights takes two and an input one.
+inline constexpr int kTileRows = 6;
+inline constexpr int kWideRows = 3;
+
+struct Sixteen {
+    __m256 low, high;
+};
+
+inline Sixteen fill(float value) {
+    const __m256 all = _mm256_set1_ps(value);
+    return {all, all};
+}
+inline Sixteen load(const float* from) {
+    return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)};
+}
+inline __m256 widened(const c10::BFloat16* from) {
+    const __m128i raw = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(raw), 16));
+}
+inline Sixteen load(const c10::BFloat16* from) {
+    return {widened(from), widened(from + 8)};
+}
+inline void store(const Sixteen& value, float* to) {
+    _mm256_storeu_ps(to, value.low);
+    _mm256_storeu_ps(to + 8, value.high);
+}
+/// The nearest bfloat16 (ties to even) in the low half of each lane; NaN stays one.
+inline __m256i rounded(__m256 value) {
+    const __m256i bits = _mm256_castps_si256(value);
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    const __m256i up = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+    const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+    return _mm256_blendv_epi8(_mm256_srli_epi32(up, 16), _mm256_set1_epi32(0x7fc0), nan);
+}
+inline void store(const Sixteen& value, c10::BFloat16* to) {
+    const __m256i packed = _mm256_packus_epi32(rounded(value.low), rounded(value.high));
+    // packus works within 128-bit halves.
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(packed, 0b11011000));
+}
+inline Sixteen add(const Sixteen& a, const Sixteen& b) {
+    return {_mm256_add_ps(a.low, b.low), _mm256_add_ps(a.high, b.high)};
+}
+inline Sixteen multiplyAdd(const Sixteen& a, const Sixteen& b, const Sixteen& sum) {
+    return {_mm256_fmadd_ps(a.low, b.low, sum.low), _mm256_fmadd_ps(a.high, b.high, sum.high)};
+}
+inline __m256i eightPairs(const c10::BFloat16* pairs) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(pairs));
+}
+inline Sixteen firstOfPairs(const c10::BFloat16* pairs) {
+    return {_mm256_castsi256_ps(_mm256_slli_epi32(eightPairs(pairs), 16)),
+            _mm256_castsi256_ps(_mm256_slli_epi32(eightPairs(pairs + 16), 16))};
+}
+inline Sixteen secondOfPairs(const c10::BFloat16* pairs) {
+    const __m256i upper = _mm256_set1_epi32(static_cast<int>(0xffff0000u));
+    return {_mm256_castsi256_ps(_mm256_and_si256(eightPairs(pairs), upper)),
+            _mm256_castsi256_ps(_mm256_and_si256(eightPairs(pairs + 16), upper))};
+}
+
+} // namespace workbench::ops::cpu::WORKBENCH_ISA

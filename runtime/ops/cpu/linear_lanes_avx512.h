@@ -1,0 +1,55 @@
+// The vocabulary of linear_tile.h for AVX-512. See linear_lanes.h.
+#pragma once
+
+#include <c10/util/BFloat16.h>
+
+#include <immintrin.h>
+
+namespace workbench::ops::cpu::WORKBENCH_ISA {
+
+/// 12 x 16 sums take 12 of the 32 registers: enough independent sums for two multipliers of latency 4, and
+/// few enough that short batches fill a tile.
+inline constexpr int kTileRows = 12;
+inline constexpr int kWideRows = 6;
+
+struct Sixteen {
+    __m512 all;
+};
+
+inline Sixteen fill(float value) {
+    return {_mm512_set1_ps(value)};
+}
+inline Sixteen load(const float* from) {
+    return {_mm512_loadu_ps(from)};
+}
+inline Sixteen load(const c10::BFloat16* from) {
+    const __m256i raw = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(raw), 16))};
+}
+inline void store(const Sixteen& value, float* to) {
+    _mm512_storeu_ps(to, value.all);
+}
+/// The nearest bfloat16, ties to even; NaN stays one.
+inline void store(const Sixteen& value, c10::BFloat16* to) {
+    const __m512i bits = _mm512_castps_si512(value.all);
+    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    const __m512i up = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    const __mmask16 nan = _mm512_cmp_ps_mask(value.all, value.all, _CMP_UNORD_Q);
+    const __m512i result = _mm512_mask_blend_epi32(nan, _mm512_srli_epi32(up, 16), _mm512_set1_epi32(0x7fc0));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(result));
+}
+inline Sixteen add(const Sixteen& a, const Sixteen& b) {
+    return {_mm512_add_ps(a.all, b.all)};
+}
+inline Sixteen multiplyAdd(const Sixteen& a, const Sixteen& b, const Sixteen& sum) {
+    return {_mm512_fmadd_ps(a.all, b.all, sum.all)};
+}
+inline Sixteen firstOfPairs(const c10::BFloat16* pairs) {
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(pairs), 16))};
+}
+inline Sixteen secondOfPairs(const c10::BFloat16* pairs) {
+    const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xffff0000u));
+    return {_mm512_castsi512_ps(_mm512_and_si512(_mm512_loadu_si512(pairs), upper))};
+}
+
+} // namespace workbench::ops::cpu::WORKBENCH_ISA

@@ -1,0 +1,64 @@
+// The vocabulary of linear_tile.h in plain C++, for any processor. See linear_lanes.h.
+#pragma once
+
+#include <c10/util/BFloat16.h>
+
+#include <cstring>
+
+namespace workbench::ops::cpu::WORKBENCH_ISA {
+
+/// 3 x 16 sums fill 12 of the 16 registers of 4 that every x86-64 has.
+inline constexpr int kTileRows = 3;
+inline constexpr int kWideRows = 1;
+
+struct Sixteen {
+    float at[16];
+};
+
+inline Sixteen fill(float value) {
+    Sixteen result;
+    for (float& x : result.at)
+        x = value;
+    return result;
+}
+inline Sixteen load(const float* from) {
+    Sixteen result;
+    std::memcpy(result.at, from, sizeof(result.at));
+    return result;
+}
+inline Sixteen load(const c10::BFloat16* from) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = static_cast<float>(from[i]);
+    return result;
+}
+inline void store(const Sixteen& value, float* to) {
+    std::memcpy(to, value.at, sizeof(value.at));
+}
+inline void store(const Sixteen& value, c10::BFloat16* to) {
+    for (int i = 0; i < 16; ++i)
+        to[i] = static_cast<c10::BFloat16>(value.at[i]);
+}
+inline Sixteen add(const Sixteen& a, const Sixteen& b) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = a.at[i] + b.at[i];
+    return result;
+}
+inline Sixteen multiplyAdd(const Sixteen& a, const Sixteen& b, const Sixteen& sum) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = a.at[i] * b.at[i] + sum.at[i];
+    return result;
+}
+inline Sixteen firstOfPairs(const c10::BFloat16* pairs) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = static_cast<float>(pairs[2 * i]);
+    return result;
+}
+inline Sixteen secondOfPairs(const c10::BFloat16* pairs) {
+    return firstOfPairs(pairs + 1);
+}
+
+} // namespace workbench::ops::cpu::WORKBENCH_ISA

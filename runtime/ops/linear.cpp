@@ -1,0 +1,82 @@
+#include "runtime/ops/linear.h"
+
+#include "runtime/ops/checks.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
+
+namespace workbench::ops {
+namespace {
+
+void checkInput(const at::Tensor& input, const PackedWeight& weight, const std::optional<at::Tensor>& bias) {
+    TORCH_CHECK_VALUE(input.scalar_type() == weight.dtype(), "workbench::linear: input must have the dtype ",
+                      weight.dtype(), " of the weight, got ", input.scalar_type(), ".");
+    TORCH_CHECK_VALUE(input.is_cpu(), "workbench::linear: packed weights are for the CPU, got an input on ",
+                      input.device(), ".");
+    TORCH_CHECK_VALUE(input.dim() >= 1 && input.size(-1) == weight.columns(),
+                      "workbench::linear: input must be [..., ", weight.columns(), "], got ", input.sizes(),
+                      ".");
+    if (!bias.has_value())
+        return;
+    TORCH_CHECK_VALUE(bias->dim() == 1 && bias->size(0) == weight.rows(), "workbench::linear: bias must be [",
+                      weight.rows(), "], got ", bias->sizes(), ".");
+    checkLike("linear", "bias", *bias, "input", input);
+}
+
+/// `sizes` with another last dimension.
+std::vector<int64_t> withLast(at::IntArrayRef sizes, int64_t last) {
+    std::vector<int64_t> shape = sizes.vec();
+    shape.back() = last;
+    return shape;
+}
+
+} // namespace
+
+at::Tensor linear(const at::Tensor& input, const PackedWeight& weight,
+                  const std::optional<at::Tensor>& bias) {
+    return linearWith(cpuKernels(), input, weight, bias);
+}
+
+at::Tensor linearWith(const Kernels& kernels, const at::Tensor& input, const PackedWeight& weight,
+                      const std::optional<at::Tensor>& bias) {
+    checkInput(input, weight, bias);
+    at::Tensor output = at::empty(withLast(input.sizes(), weight.rows()), input.options());
+    if (output.numel() == 0)
+        return output;
+    const at::Tensor rows = input.contiguous();
+    const std::optional<at::Tensor> biasRow =
+        bias.has_value() ? std::optional(bias->contiguous()) : std::nullopt;
+    LinearCall call{.dtype = weight.dtype()};
+    call.input = rows.const_data_ptr();
+    call.rows = output.numel() / weight.rows();
+    call.columns = weight.columns();
+    call.blocks = weight.panelBlocks().data();
+    call.blockCount = static_cast<int64_t>(weight.panelBlocks().size());
+    call.outputs = weight.rows();
+    call.bias = dataOrNull(biasRow);
+    call.output = output.mutable_data_ptr();
+    kernels.linear(call);
+    return output;
+}
+
+at::Tensor embedding(const PackedWeight& weight, const at::Tensor& indices) {
+    TORCH_CHECK_VALUE(indices.is_cpu() &&
+                          (indices.scalar_type() == at::kLong || indices.scalar_type() == at::kInt),
+                      "workbench::embedding: indices must be int64 or int32 on the CPU, got ",
+                      indices.scalar_type(), " on ", indices.device(), ".");
+    const at::Tensor flat = indices.to(at::kLong).contiguous();
+    std::vector<int64_t> shape = indices.sizes().vec();
+    shape.push_back(weight.columns());
+    at::Tensor output = at::empty(shape, weight.dtype());
+    auto* to = static_cast<std::byte*>(output.mutable_data_ptr());
+    const auto rowBytes = static_cast<size_t>(weight.columns()) * c10::elementSize(weight.dtype());
+    const int64_t* rows = flat.const_data_ptr<int64_t>();
+    for (int64_t i = 0; i < flat.numel(); ++i) {
+        TORCH_CHECK_INDEX(rows[i] >= 0 && rows[i] < weight.rows(), "workbench::embedding: index ", rows[i],
+                          " is not one of the ", weight.rows(), " rows.");
+        weight.copyRow(rows[i], to + static_cast<size_t>(i) * rowBytes);
+    }
+    return output;
+}
+
+} // namespace workbench::ops

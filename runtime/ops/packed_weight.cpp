@@ -1,0 +1,127 @@
+#include "runtime/ops/packed_weight.h"
+
+#include "runtime/ops/panel_memory.h"
+#include "runtime/ops/thread_pool.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace workbench::ops {
+namespace {
+
+/// The smallest run of a row that stays together: one float32, or a pair of bfloat16. Four bytes either way.
+using Cell = uint32_t;
+
+int64_t cellsPerRow(c10::ScalarType dtype, int64_t columns) {
+    return dtype == c10::ScalarType::Float ? columns : (columns + 1) / 2;
+}
+
+/// `bytes` of the row that starts at `row`, from its cell `cell` on; the last one may be half a cell.
+Cell loadCell(const std::byte* row, int64_t cell, int64_t rowBytes) {
+    Cell value = 0;
+    const int64_t offset = cell * static_cast<int64_t>(sizeof(Cell));
+    std::memcpy(&value, row + offset,
+                static_cast<size_t>(std::min<int64_t>(sizeof(Cell), rowBytes - offset)));
+    return value;
+}
+
+void packPanel(const std::byte* plain, int64_t rows, int64_t rowBytes, int64_t cells, Cell* panel) {
+    const int64_t whole = rowBytes / static_cast<int64_t>(sizeof(Cell));
+    if (rows < kPanelRows || whole < cells)
+        std::memset(panel, 0, static_cast<size_t>(cells * kPanelRows) * sizeof(Cell));
+    for (int64_t cell = 0; cell < whole; ++cell)
+        for (int64_t row = 0; row < rows; ++row)
+            std::memcpy(&panel[cell * kPanelRows + row], plain + row * rowBytes + cell * 4, sizeof(Cell));
+    for (int64_t cell = whole; cell < cells; ++cell)
+        for (int64_t row = 0; row < rows; ++row)
+            panel[cell * kPanelRows + row] = loadCell(plain + row * rowBytes, cell, rowBytes);
+}
+
+int64_t panelCount(int64_t rows) {
+    return (rows + kPanelRows - 1) / kPanelRows;
+}
+
+} // namespace
+
+bool canPack(c10::ScalarType dtype) {
+    return dtype == c10::ScalarType::Float || dtype == c10::ScalarType::BFloat16;
+}
+
+int64_t packedColumns(c10::ScalarType dtype, int64_t columns) {
+    return dtype == c10::ScalarType::Float ? columns : 2 * cellsPerRow(dtype, columns);
+}
+
+int64_t packedBytes(c10::ScalarType dtype, int64_t rows, int64_t columns) {
+    return panelCount(rows) * kPanelRows * cellsPerRow(dtype, columns) * static_cast<int64_t>(sizeof(Cell));
+}
+
+void packRows(c10::ScalarType dtype, const void* plain, int64_t rows, int64_t columns, void* panels) {
+    const int64_t rowBytes = columns * static_cast<int64_t>(c10::elementSize(dtype));
+    const int64_t cells = cellsPerRow(dtype, columns);
+    parallelFor(panelCount(rows), 8, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+            packPanel(static_cast<const std::byte*>(plain) + i * kPanelRows * rowBytes,
+                      std::min(kPanelRows, rows - i * kPanelRows), rowBytes, cells,
+                      static_cast<Cell*>(panels) + i * kPanelRows * cells);
+    });
+}
+
+PackedWeight::PackedWeight(c10::ScalarType dtype, int64_t columns, std::vector<Block> blocks)
+    : m_dtype(dtype), m_columns(columns), m_blocks(std::move(blocks)) {
+    for (const Block& block : m_blocks) {
+        m_rows += block.rows;
+        m_panelBlocks.push_back({block.panels.get(), block.rows});
+    }
+}
+
+PackedWeight PackedWeight::of(const at::Tensor& plain) {
+    TORCH_CHECK_VALUE(plain.dim() == 2 && canPack(plain.scalar_type()) && plain.is_cpu(),
+                      "workbench::linear: only matrices of float32 or bfloat16 on the CPU are packed, got ",
+                      plain.scalar_type(), " of ", plain.sizes(), ".");
+    const at::Tensor rows = plain.contiguous();
+    auto panels = PanelMemory::shared().allocate(
+        static_cast<size_t>(packedBytes(plain.scalar_type(), plain.size(0), plain.size(1))));
+    packRows(plain.scalar_type(), rows.const_data_ptr(), plain.size(0), plain.size(1), panels.get());
+    return {plain.scalar_type(), plain.size(1), {{std::move(panels), plain.size(0)}}};
+}
+
+PackedWeight PackedWeight::joined(const std::vector<PackedWeight>& parts) {
+    TORCH_CHECK_VALUE(!parts.empty(), "workbench::linear: there are no weights to join.");
+    std::vector<Block> blocks;
+    for (const PackedWeight& part : parts) {
+        TORCH_CHECK_VALUE(part.dtype() == parts[0].dtype() && part.columns() == parts[0].columns(),
+                          "workbench::linear: weights of different dtypes or widths cannot be joined.");
+        blocks.insert(blocks.end(), part.blocks().begin(), part.blocks().end());
+    }
+    return {parts[0].dtype(), parts[0].columns(), std::move(blocks)};
+}
+
+void PackedWeight::copyRow(int64_t row, void* to) const {
+    auto block = m_blocks.begin();
+    for (; row >= block->rows; ++block)
+        row -= block->rows;
+    const int64_t cells = cellsPerRow(m_dtype, m_columns);
+    const int64_t bytes = m_columns * static_cast<int64_t>(c10::elementSize(m_dtype));
+    const Cell* from = static_cast<const Cell*>(block->panels.get()) + row / kPanelRows * kPanelRows * cells +
+                       row % kPanelRows;
+    auto* output = static_cast<std::byte*>(to);
+    const int64_t whole = bytes / 4;
+    for (int64_t cell = 0; cell < whole; ++cell)
+        std::memcpy(output + cell * 4, from + cell * kPanelRows, sizeof(Cell));
+    if (whole < cells)
+        std::memcpy(output + whole * 4, from + whole * kPanelRows, static_cast<size_t>(bytes - whole * 4));
+}
+
+at::Tensor PackedWeight::unpacked() const {
+    at::Tensor plain = at::empty({m_rows, m_columns}, m_dtype);
+    auto* data = static_cast<std::byte*>(plain.mutable_data_ptr());
+    const int64_t bytes = m_columns * static_cast<int64_t>(c10::elementSize(m_dtype));
+    for (int64_t row = 0; row < m_rows; ++row)
+        copyRow(row, data + row * bytes);
+    return plain;
+}
+
+} // namespace workbench::ops

@@ -1,7 +1,6 @@
 #include "runtime/ops/cpu/kernel_entries.h"
 #include "runtime/ops/cpu/wide.h"
-
-#include <ATen/Parallel.h>
+#include "runtime/ops/thread_pool.h"
 
 #include <numbers>
 
@@ -32,7 +31,7 @@ Vec activate(const Vec& x) {
 template <typename T, Activation kActivation>
 void run(const ActAndMulCall& call) {
     const int64_t width = call.gateUp.width / 2;
-    at::parallel_for(0, call.gateUp.count(), rowGrain(width), [&](int64_t begin, int64_t end) {
+    parallelFor(call.gateUp.count(), rowGrain(width), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
             const T* gate = static_cast<const T*>(call.gateUp.data) + call.gateUp.offset(i);
             const T* up = gate + width;

@@ -1,7 +1,6 @@
 #include "runtime/ops/cpu/kernel_entries.h"
 #include "runtime/ops/cpu/norm_row.h"
-
-#include <ATen/Parallel.h>
+#include "runtime/ops/thread_pool.h"
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 namespace {
@@ -19,7 +18,7 @@ void run(const RmsNormCall& call) {
     const auto* input = static_cast<const T*>(call.input.data);
     const auto* residual = static_cast<const T*>(call.residual.data);
     const auto* weight = static_cast<const T*>(call.weight);
-    at::parallel_for(0, call.input.count(), rowGrain(width), [&](int64_t begin, int64_t end) {
+    parallelFor(call.input.count(), rowGrain(width), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
             const T* row = input + call.input.offset(i);
             if (residual != nullptr) {

@@ -1,7 +1,6 @@
 #include "runtime/ops/cpu/kernel_entries.h"
 #include "runtime/ops/cpu/norm_row.h"
-
-#include <ATen/Parallel.h>
+#include "runtime/ops/thread_pool.h"
 
 #include <cstring>
 
@@ -83,11 +82,10 @@ void turnToken(const RopeCall& call, int64_t batch, int64_t token) {
 template <typename T>
 void run(const RopeCall& call) {
     const int64_t heads = call.sides[0].heads + call.sides[1].heads;
-    at::parallel_for(0, call.batch * call.tokens, rowGrain(heads * call.width),
-                     [&](int64_t begin, int64_t end) {
-                         for (int64_t i = begin; i < end; ++i)
-                             turnToken<T>(call, i / call.tokens, i % call.tokens);
-                     });
+    parallelFor(call.batch * call.tokens, rowGrain(heads * call.width), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+            turnToken<T>(call, i / call.tokens, i % call.tokens);
+    });
 }
 
 } // namespace

@@ -19,6 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000; // the limit of the safetensors library itself
 constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kKeptBytes = 4'000'000'000; // of the page cache, for dropPages()
 
 Error broken(const std::filesystem::path& file, const std::string& reason) {
     return Error{ErrorCode::badInput,
@@ -272,6 +273,16 @@ Status SafetensorsIndex::readRange(std::string_view name, std::uint64_t offset,
         return broken(m_files[entry->file], "the tensor '" + std::string(name) + "' ends before byte " +
                                                 std::to_string(offset + into.size()));
     return readFully(m_open[entry->file]->fd(), m_files[entry->file], entry->offset + offset, into);
+}
+
+void SafetensorsIndex::dropPages(std::string_view name) const {
+    const SafetensorsEntry* entry = find(name);
+    std::uint64_t bytes = 0;
+    for (const auto& [other, it] : m_tensors)
+        bytes += it.bytes;
+    if (entry && bytes > kKeptBytes)
+        ::posix_fadvise(m_open[entry->file]->fd(), static_cast<off_t>(entry->offset),
+                        static_cast<off_t>(entry->bytes), POSIX_FADV_DONTNEED);
 }
 
 } // namespace workbench

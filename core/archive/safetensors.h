@@ -44,6 +44,10 @@ public:
     Status read(std::string_view name, std::span<std::byte> into) const;
     /// Reads `into.size()` bytes from byte `offset` of the tensor.
     Status readRange(std::string_view name, std::uint64_t offset, std::span<std::byte> into) const;
+    /// Tells the system that the tensor will not be read again, if the checkpoint is so large that keeping it
+    /// in memory beside what was made of it would push other things out. A small one stays for the next
+    /// start.
+    void dropPages(std::string_view name) const;
 
 private:
     class File;

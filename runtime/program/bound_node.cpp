@@ -1,11 +1,13 @@
 #include "runtime/program/bound_node.h"
 
+#include "runtime/ops/linear.h"
 #include "runtime/program/argument_binding.h"
 
 #include <ATen/ScalarOps.h>
 #include <ATen/core/List.h>
 #include <ATen/core/enum_tag.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -108,6 +110,20 @@ c10::IValue slotValue(const Slot& slot, const SymTable& symbols, std::vector<at:
     __builtin_unreachable();
 }
 
+bool isOperator(const BoundNode& node, const char* name) {
+    return node.op.operator_name().name == name && node.op.operator_name().overload_name.empty();
+}
+bool isProduct(const BoundNode& node) {
+    return isOperator(node, "aten::linear");
+}
+bool isLookup(const BoundNode& node) {
+    return isOperator(node, "aten::embedding");
+}
+/// Where the schemas have the weight: linear(input, weight, bias), embedding(weight, indices, ...).
+std::size_t weightArgument(const BoundNode& node) {
+    return isProduct(node) ? 1 : 0;
+}
+
 } // namespace
 
 std::vector<ValueId> BoundNode::inputs() const {
@@ -119,10 +135,28 @@ std::vector<ValueId> BoundNode::inputs() const {
     return all;
 }
 
+void BoundNode::usePacked(ValueId value, std::shared_ptr<const ops::PackedWeight> weight) {
+    std::erase_if(slots, [&](const Slot& slot) {
+        return slot.values.size() == 1 && slot.values[0] == value && slot.argument == weightArgument(*this);
+    });
+    packed = std::move(weight);
+}
+
 void BoundNode::keepAll() {
     unused.clear();
     for (Slot& slot : slots)
         slot.last.assign(slot.values.size(), false);
+}
+
+WeightUse weightUse(const Graph& graph, const BoundNode& node, ValueId id) {
+    const bool product = isProduct(node);
+    if (!product && !isLookup(node))
+        return WeightUse::other;
+    // The weight as an input of its own product, too, must stay a tensor.
+    const auto inputs = node.inputs();
+    if (std::count(inputs.begin(), inputs.end(), id) != 1 || operand(graph.node(node.node), "weight") != id)
+        return WeightUse::other;
+    return product ? WeightUse::product : WeightUse::lookup;
 }
 
 std::string describeNode(const Graph& graph, NodeId node) {
@@ -161,6 +195,14 @@ void pushArguments(const BoundNode& node, const SymTable& symbols, std::vector<a
     stack.assign(node.arguments.begin(), node.arguments.end());
     for (const Slot& slot : node.slots)
         stack[slot.argument] = slotValue(slot, symbols, values);
+}
+
+void callPacked(const BoundNode& node, torch::jit::Stack& stack) {
+    at::Tensor output =
+        isProduct(node) ? ops::linear(stack[0].toTensor(), *node.packed, stack[2].toOptional<at::Tensor>())
+                        : ops::embedding(*node.packed, stack[1].toTensor());
+    stack.clear();
+    stack.emplace_back(std::move(output));
 }
 
 Status popResults(const BoundNode& node, torch::jit::Stack& stack, std::vector<at::Tensor>& values) {

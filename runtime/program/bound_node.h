@@ -2,6 +2,7 @@
 
 #include "core/graph/graph.h"
 #include "core/support/result.h"
+#include "runtime/ops/packed_weight.h"
 #include "runtime/program/sym_table.h"
 
 #include <ATen/core/Tensor.h>
@@ -10,6 +11,7 @@
 #include <ATen/core/stack.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace workbench {
@@ -41,10 +43,15 @@ struct BoundNode {
     std::vector<ValueId> outputs;
     std::vector<ValueId> unused;    ///< outputs that nobody reads
     std::int32_t attention = kNone; ///< for workbench.attention: which layer of a KvCache it uses
-    bool foldable = true;           ///< the operator is a function of its arguments (no random numbers)
+    /// For aten.linear and aten.embedding of a packed weight: that weight, which then is no slot. Shared with
+    /// other programs.
+    std::shared_ptr<const ops::PackedWeight> packed;
+    bool foldable = true; ///< the operator is a function of its arguments (no random numbers)
 
     /// Values that this node reads, duplicates included.
     std::vector<ValueId> inputs() const;
+    /// Takes the weight, which is the argument `value`, out of the slots.
+    void usePacked(ValueId value, std::shared_ptr<const ops::PackedWeight> weight);
     /// Forgets last uses: a run then leaves every value in place.
     void keepAll();
 };
@@ -53,6 +60,12 @@ struct BoundNode {
 /// names the node. Symbolic integers are added to `symbols`.
 Result<BoundNode> bindNode(const Graph& graph, NodeId node, SymTable& symbols);
 
+/// What a node does with a parameter that can be packed.
+enum class WeightUse { product, lookup, other };
+/// How `node` uses the value `id`, one of its inputs: as the weight of aten.linear, as that of
+/// aten.embedding, or otherwise.
+WeightUse weightUse(const Graph& graph, const BoundNode& node, ValueId id);
+
 /// "aten.add.Tensor (%y in model.layers.0.mlp, modeling_llama.py:52)": how messages name a node.
 std::string describeNode(const Graph& graph, NodeId node);
 
@@ -60,6 +73,8 @@ std::string describeNode(const Graph& graph, NodeId node);
 /// it.
 void pushArguments(const BoundNode& node, const SymTable& symbols, std::vector<at::Tensor>& values,
                    torch::jit::Stack& stack);
+/// Calls aten.linear or aten.embedding with the node's packed weight: like callBoxed, from and to `stack`.
+void callPacked(const BoundNode& node, torch::jit::Stack& stack);
 /// Moves the results from `stack` into `values`; lists are spread. An Error if their number is not that of
 /// the node's outputs.
 Status popResults(const BoundNode& node, torch::jit::Stack& stack, std::vector<at::Tensor>& values);

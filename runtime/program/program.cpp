@@ -114,6 +114,8 @@ Status Program::runOne(const BoundNode& node, const RunOptions& options, std::ve
     pushArguments(node, m_symbols, values, m_stack);
     if ((options.cache || options.paged) && node.attention != kNone)
         callCached(node, options);
+    else if (node.packed)
+        callPacked(node, m_stack);
     else
         node.op.callBoxed(m_stack);
     auto popped = popResults(node, m_stack, values);
@@ -226,6 +228,10 @@ ValueId Program::find(const std::string& name) const {
 const at::Tensor* Program::constant(ValueId value) const {
     const at::Tensor& tensor = m_constants[static_cast<std::size_t>(value)];
     return tensor.defined() ? &tensor : nullptr;
+}
+
+bool Program::isHeld(ValueId value) const {
+    return constant(value) || m_packed[static_cast<std::size_t>(value)];
 }
 
 } // namespace workbench

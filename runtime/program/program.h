@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace workbench {
@@ -55,6 +56,8 @@ public:
     /// A parameter, buffer or constant, or a value that was computed from those at load; nullptr for all
     /// others.
     const at::Tensor* constant(ValueId value) const;
+    /// Whether no run has to make or be given the value: a constant, or a weight that is only kept packed.
+    bool isHeld(ValueId value) const;
 
     /// One entry for each attention node; an Error names a node whose keys and values have no fixed size or
     /// that cannot use a cache.
@@ -67,6 +70,17 @@ private:
     explicit Program(Graph graph) : m_graph(std::move(graph)) {}
 
     Status fetchParameters(ParameterSource& parameters);
+    /// Who reads a value.
+    struct WeightUses {
+        bool product = false;
+        bool lookup = false;
+        bool other = false;
+    };
+    std::vector<WeightUses> weightUses() const;
+    Result<bool> fetchPacked(const Input& input, const WeightUses& uses, bool lookups,
+                             ParameterSource& parameters);
+    void usePacked(ValueId value, ops::PackedWeight weight);
+    void countParameter(const void* data, std::int64_t elements, std::int64_t bytes);
     Status bindNodes();
     Status foldConstants();
     void markLastUses();
@@ -80,9 +94,11 @@ private:
     Status giveOperands(const BoundNode& node, const Given& given, std::vector<at::Tensor>& values);
 
     Graph m_graph;
-    std::vector<BoundNode> m_nodes;      ///< in order; folded ones are gone
-    std::vector<at::Tensor> m_constants; ///< by ValueId; undefined where a run makes the value
-    std::vector<Input> m_users;          ///< user inputs, in order
+    std::vector<BoundNode> m_nodes;            ///< in order; folded ones are gone
+    std::vector<at::Tensor> m_constants;       ///< by ValueId; undefined where a run makes the value
+    std::vector<bool> m_packed;                ///< by ValueId: weights that the nodes have, packed
+    std::unordered_set<const void*> m_counted; ///< memory of the parameters in parameterBytes()
+    std::vector<Input> m_users;                ///< user inputs, in order
     std::vector<std::string> m_userNames;
     std::vector<std::string> m_knownSymbols; ///< those that a user input's shape gives
     std::unordered_map<std::string, ValueId> m_byName;

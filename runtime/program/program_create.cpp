@@ -5,7 +5,6 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace workbench {
 namespace {
@@ -41,6 +40,7 @@ Status Program::setUserInputs() {
     for (std::size_t id = 0; id < m_graph.values.size(); ++id)
         m_byName.emplace(m_graph.values[id].name, static_cast<ValueId>(id));
     m_constants.resize(m_graph.values.size());
+    m_packed.resize(m_graph.values.size());
     for (const Input& input : m_graph.inputs) {
         if (input.kind != Input::Kind::user)
             continue;
@@ -92,23 +92,6 @@ void Program::dropUnused() {
     for (BoundNode& node : m_nodes)
         if (isAttention(m_graph.node(node.node)))
             node.attention = attentions++;
-}
-
-Status Program::fetchParameters(ParameterSource& parameters) {
-    std::unordered_set<const void*> counted;
-    for (const Input& input : m_graph.inputs) {
-        if (input.kind == Input::Kind::user)
-            continue;
-        auto tensor = parameters.fetch(input, m_graph.value(input.value).meta);
-        if (!tensor)
-            return tensor.error();
-        if (input.kind == Input::Kind::parameter && counted.insert(tensor->const_data_ptr()).second) {
-            m_parameterCount += tensor->numel();
-            m_parameterBytes += static_cast<std::int64_t>(tensor->nbytes());
-        }
-        m_constants[static_cast<std::size_t>(input.value)] = std::move(*tensor);
-    }
-    return Ok{};
 }
 
 /// Runs every node whose operands are all constants now, and forgets it. Gemma's 1 + weight is added once,

@@ -2,13 +2,22 @@
 
 #include "core/archive/pt2_reader.h"
 #include "core/archive/safetensors.h"
+#include "runtime/ops/panel_memory.h"
 #include "runtime/program/scalar_types.h"
 
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace workbench {
+namespace {
+
+/// Rows are read and packed in pieces of about this size: they are still in the cache when they are packed.
+constexpr std::int64_t kPieceBytes = 4 << 20;
+
+} // namespace
 
 Result<CheckpointFiles> CheckpointFiles::open(const std::filesystem::path& directory) {
     auto index = SafetensorsIndex::open(directory);
@@ -35,6 +44,35 @@ Result<at::Tensor> CheckpointFiles::read(const std::string& name) const {
     if (auto done = m_index->read(name, {data, tensor.nbytes()}); !done)
         return done.error();
     return tensor;
+}
+
+bool CheckpointFiles::isMatrix(const std::string& name, ScalarType dtype) const {
+    const SafetensorsEntry* entry = m_index->find(name);
+    return entry && entry->shape.size() == 2 && entry->dtype == dtype;
+}
+
+Result<ops::PackedWeight> CheckpointFiles::readPacked(const std::string& name) const {
+    const SafetensorsEntry& entry = *m_index->find(name);
+    const c10::ScalarType dtype = toTorch(entry.dtype);
+    const std::int64_t rows = entry.shape[0];
+    const std::int64_t columns = entry.shape[1];
+    const std::int64_t rowBytes = columns * static_cast<std::int64_t>(bytesPerElement(entry.dtype));
+    const std::int64_t piece =
+        std::max<std::int64_t>(1, kPieceBytes / std::max<std::int64_t>(1, rowBytes) / ops::kPanelRows) *
+        ops::kPanelRows;
+    auto panels =
+        ops::PanelMemory::shared().allocate(static_cast<std::size_t>(ops::packedBytes(dtype, rows, columns)));
+    std::vector<std::byte> plain(static_cast<std::size_t>(std::min(piece, rows) * rowBytes));
+    for (std::int64_t row = 0; row < rows; row += piece) {
+        const std::int64_t count = std::min(piece, rows - row);
+        const std::span<std::byte> part(plain.data(), static_cast<std::size_t>(count * rowBytes));
+        if (auto done = m_index->readRange(name, static_cast<std::uint64_t>(row * rowBytes), part); !done)
+            return done.error();
+        ops::packRows(dtype, plain.data(), count, columns,
+                      static_cast<std::byte*>(panels.get()) + ops::packedBytes(dtype, row, columns));
+    }
+    m_index->dropPages(name);
+    return ops::PackedWeight(dtype, columns, {{std::move(panels), rows}});
 }
 
 Result<ArchiveFile> ArchiveFile::open(const std::filesystem::path& file) {

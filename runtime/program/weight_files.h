@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/graph/scalar_type.h"
 #include "core/support/result.h"
+#include "runtime/ops/packed_weight.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -21,6 +23,10 @@ public:
     static Result<CheckpointFiles> open(const std::filesystem::path& directory);
     bool has(const std::string& tensor) const;
     Result<at::Tensor> read(const std::string& tensor) const;
+    /// Whether the tensor is a matrix of this dtype, which readPacked() takes.
+    bool isMatrix(const std::string& tensor, ScalarType dtype) const;
+    /// Reads a matrix straight into panels, a few megabytes at a time.
+    Result<ops::PackedWeight> readPacked(const std::string& tensor) const;
 
 private:
     std::shared_ptr<const SafetensorsIndex> m_index;

@@ -98,12 +98,16 @@ Result<at::Tensor> WeightStore::fetch(const Input& input, const TensorMeta& meta
         if (!tensor)
             return tensor.error();
         if (tensor->sizes() != at::IntArrayRef(*shape))
-            return Error{ErrorCode::badInput,
-                         input.target + " has the shape " + text(tensor->sizes()) + " in the weights, but " +
-                             text(*shape) + " in the graph: the weights belong to another model.",
-                         input.target};
+            return otherShape(input, tensor->sizes(), *shape);
         return tensor;
     });
+}
+
+Error WeightStore::otherShape(const Input& input, at::IntArrayRef stored, at::IntArrayRef wanted) {
+    return Error{ErrorCode::badInput,
+                 input.target + " has the shape " + text(stored) + " in the weights, but " + text(wanted) +
+                     " in the graph: the weights belong to another model.",
+                 input.target};
 }
 
 Result<at::Tensor> WeightStore::make(const Input& input, const TensorMeta& meta) {
@@ -246,13 +250,11 @@ std::int64_t WeightStore::missingBytes(const Graph& graph) const {
         const std::string key =
             input.derived ? derivedKey(*input.derived, meta.dtype) : keyOf(input.target, meta.dtype);
         const auto shape = constantShape(input, meta);
-        if (input.kind == Input::Kind::user || !shape || m_tensors.contains(key))
+        if (input.kind == Input::Kind::user || !shape || isKnown(key))
             continue;
-        const auto isKnown = [&](const std::string& source) {
-            return m_tensors.contains(keyOf(source, meta.dtype));
-        };
+        const auto isThere = [&](const std::string& source) { return isKnown(keyOf(source, meta.dtype)); };
         if (input.derived &&
-            std::all_of(input.derived->sources.begin(), input.derived->sources.end(), isKnown))
+            std::all_of(input.derived->sources.begin(), input.derived->sources.end(), isThere))
             continue; // takes the place of its sources
         missing[key] = elements(*shape) * static_cast<std::int64_t>(bytesPerElement(meta.dtype));
     }

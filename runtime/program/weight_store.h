@@ -40,6 +40,10 @@ public:
 
     /// Errors name the parameter and the file.
     Result<at::Tensor> fetch(const Input& input, const TensorMeta& meta) override;
+    /// One packed weight for each matrix of the checkpoint: parameters that are merged by rows are lists of
+    /// those of their parts.
+    Result<ops::PackedWeight> fetchPacked(const Input& input, const TensorMeta& meta) override;
+    std::optional<ops::PackedWeight> findPacked(const Input& input, const TensorMeta& meta) override;
     /// Bytes that fetching all inputs of `graph` would add.
     std::int64_t missingBytes(const Graph& graph) const;
 
@@ -53,8 +57,15 @@ private:
     Result<at::Tensor> parameter(const std::string& name, ScalarType dtype,
                                  const std::vector<std::int64_t>* shape);
     Result<at::Tensor> assemble(const std::string& name, const ParameterOrigin& origin, ScalarType dtype);
+    Result<ops::PackedWeight> packed(const Input& input, const TensorMeta& meta);
+    Result<ops::PackedWeight> packedParameter(const std::string& name, ScalarType dtype,
+                                              const std::vector<std::int64_t>* shape);
+    Result<ops::PackedWeight> packedOrigin(const std::string& name, const ParameterOrigin& origin,
+                                           ScalarType dtype);
+    bool isKnown(const std::string& key) const { return m_tensors.contains(key) || m_packed.contains(key); }
     Result<at::Tensor> random(const std::string& name, ScalarType dtype,
                               const std::vector<std::int64_t>* shape);
+    static Error otherShape(const Input& input, at::IntArrayRef stored, at::IntArrayRef wanted);
     Result<at::Tensor> notFound(const std::string& name) const;
     std::string keyOf(const std::string& name, ScalarType dtype) const;
     const ParameterOrigin* originOf(const std::string& name) const;
@@ -63,6 +74,7 @@ private:
     std::optional<CheckpointFiles> m_checkpoint;
     std::optional<ArchiveFile> m_archive;
     std::map<std::string, at::Tensor, std::less<>> m_tensors;
+    std::map<std::string, ops::PackedWeight, std::less<>> m_packed; ///< by the same keys
     std::map<std::string, std::vector<std::int64_t>, std::less<>>
         m_shapes; ///< of the parameters that were asked for
 };

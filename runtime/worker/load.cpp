@@ -17,18 +17,29 @@ public:
         : m_store(store), m_request(request), m_total(total) {}
 
     Result<at::Tensor> fetch(const Input& input, const TensorMeta& meta) override {
+        return reported<at::Tensor>([&] { return m_store.fetch(input, meta); });
+    }
+    Result<ops::PackedWeight> fetchPacked(const Input& input, const TensorMeta& meta) override {
+        return reported<ops::PackedWeight>([&] { return m_store.fetchPacked(input, meta); });
+    }
+    std::optional<ops::PackedWeight> findPacked(const Input& input, const TensorMeta& meta) override {
+        return m_store.findPacked(input, meta);
+    }
+
+private:
+    template <typename T, typename F>
+    Result<T> reported(const F& fetchOne) {
         if (m_request.cancelled())
             return Error{ErrorCode::cancelled, "Loading was cancelled.", {}};
-        auto tensor = m_store.fetch(input, meta);
+        auto weight = fetchOne();
         ++m_done;
         if (const auto now = Clock::now(); now - m_last > std::chrono::milliseconds(100)) {
             m_last = now;
             m_request.progress("weights", m_done, m_total);
         }
-        return tensor;
+        return weight;
     }
 
-private:
     WeightStore& m_store;
     const Request& m_request;
     std::int64_t m_total;

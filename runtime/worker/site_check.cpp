@@ -51,7 +51,7 @@ Status SiteChecks::addBorder(const SiteSpec& site, Check& check) {
         for (const ValueId id : operands(m_rewritten.graph().node(node))) {
             const Value& value = m_rewritten.graph().value(id);
             const bool inside = std::binary_search(check.nodes.begin(), check.nodes.end(), value.producer);
-            if (inside || m_rewritten.constant(id) || isUserInput(m_rewritten, id))
+            if (inside || m_rewritten.isHeld(id) || isUserInput(m_rewritten, id))
                 continue;
             const ValueId before = m_original.find(value.name);
             if (before == kNone)
@@ -62,7 +62,7 @@ Status SiteChecks::addBorder(const SiteSpec& site, Check& check) {
             border.insert(before);
         }
     for (const ValueId id : border)
-        if (!m_original.constant(id) && !isUserInput(m_original, id))
+        if (!m_original.isHeld(id) && !isUserInput(m_original, id))
             check.border.push_back(id);
     return Ok{};
 }

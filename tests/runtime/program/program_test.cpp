@@ -1,8 +1,11 @@
 #include "tests/runtime/program/support.h"
 
 #include <ATen/ops/equal.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/sum.h>
 
 namespace workbench::test {
 namespace {
@@ -41,6 +44,44 @@ output %y
     const auto outputs = program->run(std::vector{kTwoRows});
     ASSERT_TRUE(outputs);
     EXPECT_TRUE(at::equal(outputs->at(0), at::linear(kTwoRows, weight)));
+}
+
+/// An embedding, a product and what `extra` says about their weight %w.
+std::string tiedText(const std::string& extra) {
+    return R"(
+input %ids: i64[s0]
+parameter %w: f32[4, 3] "w"
+parameter %b: f32[4] "b"
+%h: f32[s0, 3] = aten.embedding.default(weight=%w, indices=%ids)
+%y: f32[s0, 4] = aten.linear.default(input=%h, weight=%w, bias=%b)
+)" + extra;
+}
+
+const at::Tensor kTied = floats({1, 2, 3, -1, 0, 1, 2, 2, 0, 0, -3, 1}, {4, 3});
+const at::Tensor kBias = floats({0.5f, 0, 0, -1}, {4});
+
+TEST(Program, KeepsAWeightOfProductsAndLookupsPackedOnly) {
+    auto program = compile(tiedText("output %y\n"), {{"w", kTied}, {"b", kBias}});
+    const ValueId weight = program->find("w");
+    EXPECT_EQ(program->constant(weight), nullptr);
+    EXPECT_TRUE(program->isHeld(weight));
+    EXPECT_FALSE(program->isHeld(program->find("h")));
+    EXPECT_EQ(program->parameterCount(), 16);
+    EXPECT_EQ(program->parameterBytes(), 64);
+    const at::Tensor hidden = kTied.index_select(0, longs({3, 1}, {2}));
+    EXPECT_EQ(runOn(*program, {longs({3, 1}, {2})}), toVector(at::linear(hidden, kTied, kBias)));
+    EXPECT_NE(runError(*program, {longs({4}, {1})}).find("index 4 is not one of the 4 rows"),
+              std::string::npos);
+}
+
+TEST(Program, KeepsAWeightAsATensorWhereAnotherOperatorReadsIt) {
+    auto program = compile(tiedText("%s: f32[] = aten.sum.default(self=%w)\n"
+                                    "%z: f32[s0, 4] = aten.mul.Tensor(self=%y, other=%s)\noutput %z\n"),
+                           {{"w", kTied}, {"b", kBias}});
+    ASSERT_NE(program->constant(program->find("w")), nullptr);
+    const at::Tensor hidden = kTied.index_select(0, longs({2}, {1}));
+    EXPECT_EQ(runOn(*program, {longs({2}, {1})}),
+              toVector(at::linear(hidden, kTied, kBias).mul(kTied.sum())));
 }
 
 TEST(Program, RunsAgainWithAnotherLength) {

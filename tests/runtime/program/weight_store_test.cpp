@@ -168,6 +168,70 @@ TEST(WeightStore, MergesParametersAndLetsTheSourcesLookIntoTheResult) {
               (std::vector<float>{1, 2, 3, 4}));
 }
 
+at::Tensor packedAndBack(WeightStore& store, const Input& input, const TensorMeta& wanted) {
+    const auto weight = store.fetchPacked(input, wanted);
+    EXPECT_TRUE(weight) << weight.error().message;
+    return weight ? weight->unpacked() : at::Tensor();
+}
+
+TEST(WeightStore, PacksMatricesAsTheyAreStoredOrConverted) {
+    const at::Tensor large = randomWeight(1, "large", {3000, 1001}); // several pieces of the file
+    const at::Tensor half = randomWeight(1, "half", {33, 7}).to(at::kBFloat16);
+    const Checkpoint checkpoint({{"large", large}, {"half", half}});
+    const auto store = openStore({.directory = checkpoint.directory()});
+    EXPECT_TRUE(at::equal(packedAndBack(*store, parameter("large"), meta({3000, 1001})), large));
+    EXPECT_TRUE(at::equal(packedAndBack(*store, parameter("half"), meta({33, 7}, ScalarType::bf16)), half));
+    EXPECT_TRUE(at::equal(packedAndBack(*store, parameter("half"), meta({33, 7})), half.to(at::kFloat)));
+}
+
+TEST(WeightStore, MergesPackedWeightsWithoutCopyingThem) {
+    const Checkpoint checkpoint(kTensors);
+    const ParameterOrigin rows{.op = Op::cat, .parts = {tensorNamed("a"), tensorNamed("b")}, .dim = 0};
+    const auto store = openStore({.directory = checkpoint.directory(), .origins = {{"rows", rows}}});
+    const auto merged = store->fetchPacked(parameter("ab", {"a", "b"}), meta({2, 2}));
+    const auto b = store->fetchPacked(parameter("b"), meta({1, 2}));
+    ASSERT_TRUE(merged && b);
+    EXPECT_EQ(toVector(merged->unpacked()), (std::vector<float>{1, 2, 3, 4}));
+    EXPECT_EQ(merged->blocks().at(1).panels, b->blocks().at(0).panels);
+    EXPECT_EQ(toVector(packedAndBack(*store, parameter("wide", {"a", "b"}, 1), meta({1, 4}))),
+              (std::vector<float>{1, 2, 3, 4}));
+    EXPECT_EQ(toVector(packedAndBack(*store, parameter("rows"), meta({2, 2}))),
+              (std::vector<float>{1, 2, 3, 4}));
+}
+
+TEST(WeightStore, KnowsThePackedWeightOfATiedParameter) {
+    const Checkpoint checkpoint(kTensors);
+    const auto store = openStore({.directory = checkpoint.directory(),
+                                  .origins = {{"embed", tensorNamed("a")}, {"head", tensorNamed("a")}}});
+    EXPECT_FALSE(store->findPacked(parameter("embed"), meta({1, 2})));
+    const auto head = store->fetchPacked(parameter("head"), meta({1, 2}));
+    const auto embed = store->findPacked(parameter("embed"), meta({1, 2}));
+    ASSERT_TRUE(head && embed);
+    EXPECT_EQ(embed->blocks().at(0).panels, head->blocks().at(0).panels);
+    EXPECT_FALSE(store->findPacked(parameter("embed"), meta({1, 2}, ScalarType::bf16)));
+}
+
+TEST(WeightStore, AnswersWithAnErrorWhenTheFileIsCutShortUnderneath) {
+    const Checkpoint checkpoint({{"w", randomWeight(1, "w", {4000, 500})}});
+    const auto store = openStore({.directory = checkpoint.directory()});
+    std::filesystem::resize_file(checkpoint.directory() / "model.safetensors", 5'000'000);
+    const auto weight = store->fetchPacked(parameter("w"), meta({4000, 500}));
+    ASSERT_FALSE(weight);
+    EXPECT_NE(weight.error().message.find("it is cut short"), std::string::npos);
+}
+
+TEST(WeightStore, NamesAPackedWeightThatIsMissingOrOfAnotherShape) {
+    const Checkpoint checkpoint(kTensors);
+    const auto store = openStore({.directory = checkpoint.directory()});
+    const auto other = store->fetchPacked(parameter("a"), meta({2, 2}));
+    ASSERT_FALSE(other);
+    EXPECT_NE(other.error().message.find("a has the shape [1, 2] in the weights, but [2, 2] in the graph"),
+              std::string::npos);
+    const auto gone = store->fetchPacked(parameter("c"), meta({2, 2}));
+    ASSERT_FALSE(gone);
+    EXPECT_NE(gone.error().message.find("The weights of c are missing"), std::string::npos);
+}
+
 TEST(WeightStore, CountsTheBytesThatALoadAdds) {
     const Checkpoint checkpoint(kTensors);
     const auto store = openStore({.directory = checkpoint.directory()});
@@ -177,6 +241,9 @@ TEST(WeightStore, CountsTheBytesThatALoadAdds) {
     EXPECT_EQ(store->missingBytes(*graph), 12);
     ASSERT_TRUE(store->fetch(parameter("a"), meta({1, 2})));
     EXPECT_EQ(store->missingBytes(*graph), 4);
+    const auto packing = openStore({.directory = checkpoint.directory()});
+    ASSERT_TRUE(packing->fetchPacked(parameter("a"), meta({1, 2})));
+    EXPECT_EQ(packing->missingBytes(*graph), 4);
 }
 
 TEST(RandomWeights, DependOnSeedNameAndShapeAlone) {

@@ -65,8 +65,9 @@ protected:
             ASSERT_NEAR(actual[i], expected[i], allowed) << "element " << i;
             moved += actual[i] != nearest[i] ? 1 : 0;
         }
-        if (dtype() == at::kBFloat16)
+        if (dtype() == at::kBFloat16) {
             EXPECT_LE(moved, actual.size() * 3 / 100 + 2);
+        }
     }
 };
 

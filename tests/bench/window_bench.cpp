@@ -28,6 +28,14 @@ double ownMilliseconds() {
     return static_cast<double>(at.tv_sec) * 1e3 + static_cast<double>(at.tv_nsec) / 1e6;
 }
 
+/// Class, name, and those of what it belongs to.
+QByteArray nameOf(const QObject* object) {
+    QByteArray name = object->metaObject()->className() + QByteArray(" ") + object->objectName().toUtf8();
+    if (object->parent() && object->objectName().isEmpty())
+        name += QByteArray("of ") + object->parent()->metaObject()->className() + " " + object->parent()->objectName().toUtf8();
+    return name.trimmed();
+}
+
 /// Times every event that is not part of another one.
 class TimedApplication : public QApplication {
 public:
@@ -38,7 +46,7 @@ public:
             --m_depth;
             return handled;
         }
-        const QByteArray name = receiver->metaObject()->className() + QByteArray(" ") + receiver->objectName().toUtf8();
+        const QByteArray name = nameOf(receiver);
         const int type = event->type();
         const double start = ownMilliseconds();
         const bool handled = QApplication::notify(receiver, event);

@@ -18,6 +18,13 @@ namespace {
 constexpr int kPatienceMs = 150; // a layout that is quicker needs no card
 constexpr int kMargin = 10;
 
+const std::string kAll = "*"; // see DiagramRequest::expanded
+
+/// As DiagramRequest::expanded has it.
+std::string nameOf(const Box& box) {
+    return box.key.substr(box.key.find(':') + 1);
+}
+
 bool hasSubmodules(const Graph& graph, const std::string& path) {
     return std::any_of(graph.modules.begin(), graph.modules.end(), [&](const ModuleInfo& module) {
         return module.path != path && isWithin(module.path, path);
@@ -141,16 +148,30 @@ void CanvasPane::showRequest(const DiagramRequest& request, const std::string& a
 void CanvasPane::toggle(std::int32_t index) {
     const Box& box = scene()->diagram.boxes[static_cast<std::size_t>(index)];
     if (box.expandable)
-        setExpanded(box.key.substr(box.key.find(':') + 1), !box.expanded);
+        setExpanded(nameOf(box), !box.expanded);
 }
 
 void CanvasPane::setExpanded(const std::string& name, bool expanded) {
     DiagramRequest request = m_pending.value_or(m_picture.request);
+    if (!expanded && request.expanded.erase(kAll) > 0 && scene()) // all but this one
+        for (const Box& box : scene()->diagram.boxes)
+            if (box.expanded)
+                request.expanded.insert(nameOf(box));
     if (expanded)
         request.expanded.insert(name);
     else
         request.expanded.erase(name);
     showRequest(request, "m:" + name);
+}
+
+void CanvasPane::setAllExpanded(bool expanded) {
+    if (!scene())
+        return;
+    DiagramRequest request = m_picture.request;
+    request.expanded.clear();
+    if (expanded)
+        request.expanded.insert(kAll);
+    showRequest(request);
 }
 
 void CanvasPane::openBox(std::int32_t index) {

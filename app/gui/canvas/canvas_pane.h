@@ -39,6 +39,7 @@ public:
     void toggle(std::int32_t box); ///< open or close in place
     /// The same by name (a module's path, or "model.layers.0-27"); a name that nothing has is kept for later.
     void setExpanded(const std::string& name, bool expanded);
+    void setAllExpanded(bool expanded); ///< everything in the scope, however deep
     void openBox(std::int32_t box); ///< as a scope
     void goOut();                   ///< one scope up
     /// Makes nodes show: in the current scope if it holds the first, else in the scope of its module. They

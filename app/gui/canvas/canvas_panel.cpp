@@ -2,6 +2,7 @@
 
 #include "app/diagram/siblings.h"
 #include "app/gui/canvas/breadcrumbs.h"
+#include "app/gui/canvas/hit_list.h"
 #include "app/gui/canvas/legend_bar.h"
 #include "app/gui/canvas/overlays.h"
 #include "app/gui/canvas/search_bar.h"
@@ -54,19 +55,25 @@ void CanvasPanel::build() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     m_search = new SearchBar(this);
+    m_hits = new HitsModel(this);
+    m_hitList = new HitList(*m_hits, this);
     m_pane = new CanvasPane(document().locations(), this);
     m_legend = new LegendBar(this);
     layout->addWidget(buildBar());
     layout->addWidget(m_search);
+    layout->addWidget(m_hitList);
     layout->addWidget(m_pane, 1);
     layout->addWidget(m_legend);
     connect(m_search, &SearchBar::searchRequested, this, &CanvasPanel::search);
     connect(m_search, &SearchBar::nextRequested, this, [this] { stepHit(1); });
     connect(m_search, &SearchBar::previousRequested, this, [this] { stepHit(-1); });
     connect(m_search, &SearchBar::closed, this, [this] {
+        m_hitList->hide();
         m_pane->view().setSearchHits({});
         m_pane->setFocus();
     });
+    connect(m_hitList, &HitList::hitChosen, this, &CanvasPanel::chooseHit);
+    connect(m_hitList, &HitList::left, m_search, &SearchBar::close);
     setFocusProxy(m_pane);
 }
 
@@ -134,6 +141,10 @@ void CanvasPanel::makeActions() {
            [&view] { view.actualSize(); });
     action("fit", tr("&Fit the graph"), Qt::CTRL | Qt::Key_0, Menu::view, [&view] { view.fit(); });
     action("out", tr("One module &up"), Qt::ALT | Qt::Key_Up, Menu::view, [this] { m_pane->goOut(); });
+    action("expandAll", tr("Open &everything here"), Qt::CTRL | Qt::Key_E, Menu::view,
+           [this] { m_pane->setAllExpanded(true); });
+    action("collapseAll", tr("&Close everything here"), Qt::CTRL | Qt::SHIFT | Qt::Key_E, Menu::view,
+           [this] { m_pane->setAllExpanded(false); });
     action("previousLayer", tr("Pre&vious layer"), Qt::CTRL | Qt::Key_PageUp, Menu::view,
            [this] { goToSibling(-1); });
     action("nextLayer", tr("Ne&xt layer"), Qt::CTRL | Qt::Key_PageDown, Menu::view,
@@ -271,7 +282,7 @@ void CanvasPanel::showMenu(std::int32_t index, const QPoint& position) {
         });
         menu->addSeparator();
     }
-    menu->addActions({m_actions["out"], m_actions["fit"], m_actions["exportPng"], m_actions["exportSvg"]});
+    menu->addActions({m_actions["expandAll"], m_actions["collapseAll"], m_actions["out"], m_actions["fit"], m_actions["exportPng"], m_actions["exportSvg"]});
     menu->popup(position);
 }
 

@@ -12,6 +12,8 @@ class QToolButton;
 namespace workbench::gui {
 
 class Breadcrumbs;
+class HitList;
+class HitsModel;
 class LegendBar;
 class SearchBar;
 
@@ -60,11 +62,15 @@ private:
     void search(const QString& text);
     void takeHits(std::vector<SearchHit> hits);
     void stepHit(int step);
+    void chooseHit(int hit);
     void markHits();
+    void showHits();
 
     CanvasPane* m_pane;
     Breadcrumbs* m_way;
     SearchBar* m_search;
+    HitsModel* m_hits;
+    HitList* m_hitList;
     LegendBar* m_legend;
     QComboBox* m_overlayChoice;
     QLabel *m_total, *m_zoom;
@@ -77,11 +83,11 @@ private:
     bool m_choosing = false; ///< the selection that changes comes from here
 
     std::shared_ptr<const SearchIndex> m_index;
-    JobHandle m_searching;
+    JobHandle m_searching;     ///< valid until the hits are there
     std::int64_t m_ticket = 0; ///< of the last search
-    std::vector<SearchHit> m_hits;
     int m_hit = -1;
-    Jobs m_jobs; ///< last: its threads end first
+    int m_stepWhenFound = 0; ///< the step that was asked for while the search ran; 0: none
+    Jobs m_jobs;             ///< last: its threads end first
 };
 
 } // namespace workbench::gui

@@ -1,7 +1,9 @@
 #include "app/gui/canvas/canvas_panel.h"
+#include "app/gui/canvas/hit_list.h"
 #include "app/gui/canvas/search_bar.h"
 
 #include <algorithm>
+#include <utility>
 
 /// Search in the canvas: the index is made once, in a thread, and asked in a thread, so that typing never
 /// waits.
@@ -21,6 +23,8 @@ struct Found {
 void CanvasPanel::search(const QString& text) {
     const std::int64_t ticket = ++m_ticket;
     m_searching.cancel();
+    m_searching = {};
+    m_stepWhenFound = 0;
     if (text.trimmed().isEmpty())
         return takeHits({});
     const auto model = document().session().sharedModel();
@@ -40,10 +44,19 @@ void CanvasPanel::search(const QString& text) {
 }
 
 void CanvasPanel::takeHits(std::vector<SearchHit> hits) {
-    m_hits = std::move(hits);
+    m_searching = {};
+    m_hits->setHits(std::move(hits));
     m_hit = -1;
-    m_search->setHits(m_hit, static_cast<int>(m_hits.size()), m_hits.size() >= kMostHits);
+    showHits();
     markHits();
+    if (const int step = std::exchange(m_stepWhenFound, 0); step != 0)
+        stepHit(step);
+}
+
+void CanvasPanel::showHits() {
+    const std::size_t count = m_hits->hits().size();
+    m_search->setHits(m_hit, static_cast<int>(count), count >= kMostHits);
+    m_hitList->setCurrentHit(m_hit);
 }
 
 /// The hits that the drawing shows, as the boxes that hold them.
@@ -51,7 +64,7 @@ void CanvasPanel::markHits() {
     const Scene* scene = m_pane->scene();
     std::vector<std::int32_t> boxes;
     if (scene && m_search->isVisible())
-        for (const SearchHit& hit : m_hits) {
+        for (const SearchHit& hit : m_hits->hits()) {
             const std::int32_t box = hit.node == kNone ? -1 : boxOf(scene->diagram, hit.node);
             if (hit.kind != SearchHit::Kind::module && box >= 0)
                 boxes.push_back(box);
@@ -62,12 +75,19 @@ void CanvasPanel::markHits() {
 }
 
 void CanvasPanel::stepHit(int step) {
-    if (m_hits.empty())
+    if (m_searching.valid()) {
+        m_stepWhenFound = step;
         return;
-    const int count = static_cast<int>(m_hits.size());
-    m_hit = m_hit < 0 ? (step > 0 ? 0 : count - 1) : (m_hit + step + count) % count;
-    m_search->setHits(m_hit, count, m_hits.size() >= kMostHits);
-    const SearchHit& hit = m_hits[static_cast<std::size_t>(m_hit)];
+    }
+    const int count = m_hits->rowCount();
+    if (count > 0)
+        chooseHit(m_hit < 0 ? (step > 0 ? 0 : count - 1) : (m_hit + step + count) % count);
+}
+
+void CanvasPanel::chooseHit(int index) {
+    m_hit = index;
+    showHits();
+    const SearchHit hit = m_hits->hits()[static_cast<std::size_t>(index)];
     m_choosing = true;
     if (hit.site)
         selection().selectSite(*hit.site, hit.module);

@@ -1,5 +1,8 @@
 #include "app/gui/canvas/diagram_loader.h"
 
+#include <map>
+#include <utility>
+
 namespace workbench::gui {
 namespace {
 
@@ -16,11 +19,22 @@ Result<Picture> make(DiagramSource source, const DiagramLoader::MakeRequest& mak
     return Picture{std::move(source), std::move(request), std::move(scene).value()};
 }
 
+/// One helper process and one memory of solved layouts for all panes that live at the same time. GUI thread only.
+std::shared_ptr<LayoutEngine> engineFor(const Locations& locations) {
+    static std::map<std::pair<std::filesystem::path, std::filesystem::path>, std::weak_ptr<LayoutEngine>> engines;
+    const std::pair place(locations.executables / "workbench-layout", locations.cache / "layout");
+    std::shared_ptr<LayoutEngine> engine = engines[place].lock();
+    if (!engine) {
+        engine = std::make_shared<LayoutEngine>(place.first, place.second);
+        engines[place] = engine;
+    }
+    return engine;
+}
+
 } // namespace
 
 DiagramLoader::DiagramLoader(const Locations& locations, QObject* parent)
-    : QObject(parent), m_engine(std::make_shared<LayoutEngine>(locations.executables / "workbench-layout",
-                                                               locations.cache / "layout")) {}
+    : QObject(parent), m_engine(engineFor(locations)) {}
 
 DiagramLoader::~DiagramLoader() {
     m_running.cancel();

@@ -13,7 +13,7 @@ namespace workbench::gui {
 constexpr int kRestMs = 80; // between keystrokes of a fast typist nothing is searched
 
 SearchBar::SearchBar(QWidget* parent)
-    : QWidget(parent), m_edit(new QLineEdit(this)), m_count(new QLabel(this)) {
+    : QWidget(parent), m_edit(new QLineEdit(this)), m_count(new QLabel(this)), m_rest(new QTimer(this)) {
     setObjectName("searchBar");
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(6, 3, 6, 3);
@@ -33,11 +33,10 @@ SearchBar::SearchBar(QWidget* parent)
     connect(m_previous, &QToolButton::clicked, this, &SearchBar::previousRequested);
     connect(m_next, &QToolButton::clicked, this, &SearchBar::nextRequested);
     connect(shut, &QToolButton::clicked, this, &SearchBar::close);
-    auto* rest = new QTimer(this);
-    rest->setSingleShot(true);
-    rest->setInterval(kRestMs);
-    connect(rest, &QTimer::timeout, this, [this] { Q_EMIT searchRequested(m_edit->text()); });
-    connect(m_edit, &QLineEdit::textChanged, rest, qOverload<>(&QTimer::start));
+    m_rest->setSingleShot(true);
+    m_rest->setInterval(kRestMs);
+    connect(m_rest, &QTimer::timeout, this, [this] { Q_EMIT searchRequested(m_edit->text()); });
+    connect(m_edit, &QLineEdit::textChanged, m_rest, qOverload<>(&QTimer::start));
     setFocusProxy(m_edit);
     setHits(-1, 0, false);
     hide();
@@ -71,6 +70,14 @@ void SearchBar::close() {
     Q_EMIT closed();
 }
 
+/// Who types and goes on at once means the text as it stands.
+void SearchBar::searchNow() {
+    if (!m_rest->isActive())
+        return;
+    m_rest->stop();
+    Q_EMIT searchRequested(m_edit->text());
+}
+
 void SearchBar::setHits(int at, int total, bool more) {
     const QLocale locale;
     const QString all = locale.toString(total) + (more ? "+" : "");
@@ -93,6 +100,7 @@ bool SearchBar::eventFilter(QObject* watched, QEvent* event) {
     case Qt::Key_Return:
     case Qt::Key_Enter:
     case Qt::Key_Down:
+        searchNow();
         Q_EMIT(key->modifiers() & Qt::ShiftModifier) ? previousRequested() : nextRequested();
         return true;
     case Qt::Key_Up:

@@ -4,6 +4,7 @@
 
 class QLabel;
 class QLineEdit;
+class QTimer;
 class QToolButton;
 
 namespace workbench::gui {
@@ -31,10 +32,12 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
+    void searchNow();
     QToolButton* addButton(const QString& name, const QString& text, const QString& tip);
 
     QLineEdit* m_edit;
     QLabel* m_count;
+    QTimer* m_rest;
     QToolButton *m_previous, *m_next;
 };
 

@@ -31,6 +31,7 @@ InspectorPanel::InspectorPanel(Document& document, Selection& selection, QWidget
     m_scroll->setAccessibleName(tr("Properties of what is chosen"));
     m_refresh.setSingleShot(true);
     m_refresh.setInterval(0);
+    m_refresh.setObjectName("inspectorRefresh");
     connect(&m_refresh, &QTimer::timeout, this, &InspectorPanel::rebuild);
     const auto refresh = [this] { m_refresh.start(); };
     connect(&selection, &Selection::changed, this, &InspectorPanel::selectionChanged);
@@ -38,7 +39,13 @@ InspectorPanel::InspectorPanel(Document& document, Selection& selection, QWidget
     for (const auto signal : {&Document::decisionsChanged, &Document::rewrittenChanged,
                               &Document::proofsChanged, &Document::measuredChanged})
         connect(&document, signal, this, refresh);
-    rebuild();
+    m_refresh.start();
+}
+
+/// What nobody sees is not drawn; it is when it comes into sight.
+void InspectorPanel::showEvent(QShowEvent* event) {
+    Panel::showEvent(event);
+    m_refresh.start();
 }
 
 void InspectorPanel::selectionChanged() {
@@ -48,6 +55,8 @@ void InspectorPanel::selectionChanged() {
 }
 
 void InspectorPanel::rebuild() {
+    if (!isVisible())
+        return;
     const PageContext context{document(), *m_evidence, [this](const QString& target) { follow(target); },
                               [this](const QString& section) { return !m_closed.contains(section); },
                               [this](const QString& section, bool open) {

@@ -20,6 +20,9 @@ public:
     void restoreState(const QSettings& settings) override;
     void themeChanged() override { m_refresh.start(); }
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     void selectionChanged();
     void rebuild();

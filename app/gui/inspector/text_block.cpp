@@ -21,7 +21,8 @@ TextBlock::TextBlock(QWidget* parent) : QTextBrowser(parent) {
 
 void TextBlock::setMarkup(const QString& html) {
     setHtml(html);
-    fit();
+    if (isVisible()) // else the first resize event knows the width: laying out for a guess costs as much again
+        fit();
 }
 
 void TextBlock::fit() {

@@ -76,7 +76,7 @@ private:
     QMenu* m_modelMenu = nullptr;
     QMenu* m_panelMenu = nullptr;
     QList<QPointer<ModelTab>> m_retired; ///< closed, while their work ends
-    QList<QAction*> m_panelActions; ///< of the current tab, in the menus
+    QList<QPointer<QAction>> m_panelActions; ///< of the current tab, in the menus
     QList<QAction*> m_needReady;    ///< enabled with a ready model
     QAction* m_undo = nullptr;
     QAction* m_redo = nullptr;

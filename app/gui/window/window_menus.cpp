@@ -140,11 +140,13 @@ void MainWindow::fillRecentMenu() {
     });
 }
 
-/// The current tab's panels bring actions of their own, behind the fixed ones.
+/// The current tab's panels bring actions of their own, behind the fixed ones. Those of a workspace that is gone left
+/// the menus with it.
 void MainWindow::fillPanelMenus() {
     for (QMenu* menu : {m_editMenu, m_viewMenu, m_modelMenu})
-        for (QAction* action : m_panelActions)
-            menu->removeAction(action);
+        for (const QPointer<QAction>& action : m_panelActions)
+            if (action)
+                menu->removeAction(action);
     m_panelActions.clear();
     m_panelMenu->clear();
     const ModelTab* tab = currentTab();
@@ -170,7 +172,7 @@ void MainWindow::fillPanelMenus() {
     for (const auto& [menu, kind] : menus) {
         const QList<QAction*> actions = workspace->actionsFor(kind);
         menu->addActions(actions);
-        m_panelActions += actions;
+        m_panelActions.append({actions.begin(), actions.end()});
     }
 }
 

@@ -94,9 +94,12 @@ void bench(const json& id, const json& params) {
     send({{"id", id}, {"error", {{"code", "cancelled"}, {"message", "cancelled"}, {"where", ""}}}});
 }
 
-/// Wrong logits where the norm "wrong" is fused, and where both "c" and "d" are.
+/// Wrong logits where the norm "wrong" is fused, and where both "c" and "d" are; dies as if memory ran out where
+/// "killer" is.
 void verify(const json& id, const json& params) {
     const std::string& graph = g_graphs.at(params.at("rewritten"));
+    if (fuses(graph, "killer"))
+        std::raise(SIGKILL);
     const bool isWrong = fuses(graph, "wrong") || (fuses(graph, "c") && fuses(graph, "d"));
     const auto difference = [](double error) -> json {
         return {{"max_abs_error", error}, {"relative_error", error}, {"max_abs", 1.0}};

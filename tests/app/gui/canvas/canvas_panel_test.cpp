@@ -6,12 +6,14 @@
 #include <QtCore/QFile>
 #include <QtCore/QSettings>
 #include <QtGui/QImage>
+#include <QtTest/QAbstractItemModelTester>
 #include <QtTest/QSignalSpy>
 #include <QtTest/QTest>
 #include <QtWidgets/QComboBox>
 #include <QtWidgets/QLabel>
 #include <QtWidgets/QLineEdit>
 #include <QtWidgets/QToolButton>
+#include <QtWidgets/QTreeView>
 
 #include <gtest/gtest.h>
 
@@ -167,6 +169,33 @@ TEST_F(CanvasPanelTest, SearchCountsItsHitsAndStepsThroughThem) {
     QTest::keyClick(&child<QLineEdit>("searchText"), Qt::Key_Return, Qt::ShiftModifier);
     EXPECT_EQ(selection.node(), first);
     QTest::keyClick(&child<QLineEdit>("searchText"), Qt::Key_Escape);
+    EXPECT_FALSE(child<QWidget>("searchBar").isVisible());
+}
+
+TEST_F(CanvasPanelTest, ReturnRightAfterTheTextGoesToTheFirstHit) {
+    QTest::keyClick(&view(), Qt::Key_F, Qt::ControlModifier);
+    QTest::keyClicks(&child<QLineEdit>("searchText"), "rsqrt");
+    QTest::keyClick(&child<QLineEdit>("searchText"), Qt::Key_Return);
+    ASSERT_TRUE(waitFor([&] { return child<QLabel>("searchCount").text() == "1 of 9"; }));
+    EXPECT_NE(document.graph().node(selection.node()).op.find("rsqrt"), std::string::npos);
+}
+
+TEST_F(CanvasPanelTest, WhatWasFoundIsAListToChooseFrom) {
+    auto& list = child<QTreeView>("searchHits");
+    const QAbstractItemModelTester tester(list.model());
+    EXPECT_FALSE(list.isVisible());
+    find("rsqrt");
+    ASSERT_EQ(list.model()->rowCount(), 9);
+    EXPECT_TRUE(list.isVisible());
+    QTest::mouseClick(list.viewport(), Qt::LeftButton, {},
+                      list.visualRect(list.model()->index(2, 0)).center());
+    EXPECT_EQ(child<QLabel>("searchCount").text(), "3 of 9");
+    const NodeId third = selection.node();
+    QTest::keyClick(&list, Qt::Key_Down);
+    EXPECT_EQ(child<QLabel>("searchCount").text(), "4 of 9");
+    EXPECT_NE(selection.node(), third);
+    QTest::keyClick(&list, Qt::Key_Escape);
+    EXPECT_FALSE(list.isVisible());
     EXPECT_FALSE(child<QWidget>("searchBar").isVisible());
 }
 

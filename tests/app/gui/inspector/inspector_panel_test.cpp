@@ -187,6 +187,7 @@ TEST_F(Inspecting, AFoldedSectionStaysFolded) {
     m_panel->saveState(settings);
     InspectorPanel again(m_document, m_selection, nullptr);
     again.restoreState(settings);
+    again.show();
     ASSERT_TRUE(waitFor([&] {
         const auto* section = again.findChild<Section*>("inputs");
         return section && !section->isOpen();

@@ -14,6 +14,8 @@
 #include <QtTest/QTest>
 #include <QtWidgets/QApplication>
 #include <QtWidgets/QLabel>
+#include <QtWidgets/QMenu>
+#include <QtWidgets/QMenuBar>
 #include <QtWidgets/QMessageBox>
 #include <QtWidgets/QPushButton>
 
@@ -197,6 +199,31 @@ TEST_F(Window, ClosingWithUnsavedDecisionsAsksFirst) {
     question->button(QMessageBox::Discard)->click();
     EXPECT_TRUE(waitFor([&] { return !m_window->isVisible(); }));
     EXPECT_EQ(m_window->tabCount(), 0);
+}
+
+TEST_F(Window, OpenedAgainItsPanelsBringTheirActionsAnew) {
+    ModelTab* tab = openSmall();
+    const auto entries = [&] {
+        QStringList texts;
+        for (const QMenu* menu : m_window->menuBar()->findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly))
+            for (const QAction* entry : menu->actions())
+                texts += entry->text();
+        return texts;
+    };
+    const QStringList before = entries();
+    const Workspace* first = tab->workspace();
+    tab->document().openSession(smallSession(3));
+    ASSERT_TRUE(waitFor([&] { return tab->workspace() && tab->workspace() != first; }));
+    EXPECT_EQ(entries(), before);
+}
+
+TEST_F(Window, ATabMayGoAtAnyTime) {
+    ModelTab* tab = openSmall();
+    openSmall();
+    delete tab;
+    EXPECT_EQ(m_window->tabCount(), 1);
+    delete m_window->tab(0);
+    EXPECT_NE(m_window->findChild<QWidget*>("startPage"), nullptr);
 }
 
 TEST_F(Window, ADroppedFileIsOpened) {

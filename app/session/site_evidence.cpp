@@ -1,10 +1,10 @@
 #include "app/session/site_evidence.h"
 
 #include "app/session/plan_builder.h"
+#include "core/support/real_text.h"
 #include "fusion/match/pattern.h"
 
 #include <array>
-#include <charconv>
 #include <cstdio>
 
 namespace workbench {
@@ -13,10 +13,7 @@ namespace {
 struct FactWriter {
     std::string operator()(bool value) const { return value ? "true" : "false"; }
     std::string operator()(std::int64_t value) const { return std::to_string(value); }
-    std::string operator()(double value) const {
-        std::array<char, 40> buffer;
-        return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-    }
+    std::string operator()(double value) const { return realText(value); }
     std::string operator()(const std::string& value) const { return value; }
     template <class T>
     std::string operator()(const std::vector<T>& list) const {
@@ -142,7 +139,7 @@ std::string evidenceReport(const Graph& canonical, const Site& site, const SiteE
     text += line("Parameters", joined(site.parameters));
     text += line("Merged weights", joined(derived));
     text += line("Estimated gain", estimateText(evidence));
-    text += line("Measured gain", evidence.measured ? speedText(*evidence.measured) : "");
+    text += line("Share of the measured gain", evidence.measured ? speedText(*evidence.measured) : "");
     text += line("Proof", evidence.proof ? proofText(*evidence.proof) : "");
     if (pattern)
         text += "\n```\n" + std::string(pattern->sketch) + "\n```\n";

@@ -1,6 +1,6 @@
 #include "fusion/match/graph_view.h"
 
-#include <charconv>
+#include "core/support/real_text.h"
 
 namespace workbench {
 
@@ -55,11 +55,6 @@ std::int64_t wrapDim(std::int64_t dim, std::size_t rank) {
 }
 
 namespace {
-
-std::string realText(double value) {
-    char buffer[40];
-    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
 
 struct Describer {
     const Graph& graph;

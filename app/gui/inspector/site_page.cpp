@@ -152,7 +152,7 @@ void SitePage::addWorth() {
                 .arg(gain->before.launches)};
     }
     if (const MeasuredGain* gain = document().gain(m_site))
-        rows << QStringList{muted(tr("measured")),
+        rows << QStringList{muted(tr("share of the measured gain")),
                             escaped(speedText({gain->percent, gain->low, gain->high}))};
     if (const PlanProof* proof = document().proof(m_site))
         rows << QStringList{muted(tr("proof")),

@@ -47,7 +47,7 @@ TEST(SiteEvidence, TellsAllThatIsKnownOfASite) {
           "- Verdict: applicable, decision apply, conflicts (rope@attn)\n", "- Note: look again\n",
           "scale=0.125, sizes=[48, 16, 16]", "cat(0, attn.q.weight, attn.k.weight)",
           "600 of 1000 bytes of traffic and 2 of 3 launches less, for 1 token\n",
-          "- Measured gain: +2.6 % (+1.9 to +3.2)\n",
+          "- Share of the measured gain: +2.6 % (+1.9 to +3.2)\n",
           "passed: relative error 3.1e-07, tolerance 1e-05 (f32, weights, 24 tokens)",
           "| holds | all projections read %x | input %x \\| y | p (aten.linear) | model.py:7 |"})
         EXPECT_TRUE(has(report, part)) << part << "\nin\n" << report;

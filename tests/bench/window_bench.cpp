@@ -1,3 +1,4 @@
+#include "app/gui/canvas/canvas_panel.h"
 #include "app/gui/window/main_window.h"
 #include "app/gui/window/workspace.h"
 #include "app/session/verify.h"
@@ -5,9 +6,12 @@
 #include <QtCore/QTemporaryDir>
 #include <QtTest/QTest>
 #include <QtWidgets/QApplication>
+#include <QtWidgets/QPushButton>
 
 #include <cstdio>
 #include <ctime>
+#include <fstream>
+#include <string>
 
 /// How long the window's event loop is kept from turning while a model is opened, shown, decided, proven and closed:
 /// `window_bench EXECUTABLES MODEL...`, with the folder that has workbench-layout and workbench-worker. The exit code is
@@ -20,6 +24,7 @@ using namespace workbench::gui;
 
 constexpr double kLimit = 50; // ms of one event; DESIGN.md
 constexpr int kOpenSeconds = 600;
+constexpr int kMeasureMs = 10'000;
 
 /// Time that this thread has had a core: what other processes do does not count.
 double ownMilliseconds() {
@@ -59,6 +64,7 @@ public:
     }
     bool report(const char* what) {
         std::printf("  %-34s longest event %7.1f ms, limit %.0f ms  (%s)\n", what, m_longest, kLimit, m_where.constData());
+        std::fflush(stdout);
         const bool held = m_longest <= kLimit;
         m_longest = 0;
         m_where.clear();
@@ -119,6 +125,43 @@ bool verify(TimedApplication& application, ModelTab* tab) {
     return application.report("verify");
 }
 
+/// Live curves included: the panel is in sight.
+bool measure(TimedApplication& application, ModelTab* tab) {
+    tab->workspace()->showPanel("measure");
+    QWidget* panel = tab->workspace()->panel("measure");
+    panel->findChild<QPushButton*>("start")->click();
+    QTest::qWait(kMeasureMs);
+    panel->findChild<QPushButton*>("stop")->click();
+    rest(tab);
+    return application.report("measure, then stop");
+}
+
+/// Every module of the model in one drawing.
+bool openEverything(TimedApplication& application, ModelTab* tab) {
+    tab->workspace()->showPanel("canvas");
+    auto& pane = dynamic_cast<CanvasPanel*>(tab->workspace()->panel("canvas"))->pane();
+    pane.openScope({});
+    rest(tab);
+    application.report("back to the whole model");
+    pane.setAllExpanded(true);
+    for (int i = 0; i < kOpenSeconds && pane.busy(); ++i)
+        QTest::qWait(1000);
+    rest(tab);
+    std::printf("  %zu boxes in one drawing\n", pane.scene() ? pane.scene()->boxes.size() : 0);
+    const bool held = application.report("open everything");
+    pane.setAllExpanded(false);
+    rest(tab);
+    return held;
+}
+
+/// MiB that are resident now, and the most so far.
+void printMemory() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmRSS") || line.starts_with("VmHWM"))
+            std::printf("  %s\n", line.c_str());
+}
+
 bool benchModel(TimedApplication& application, MainWindow& window, const char* model, bool runs) {
     std::printf("%s\n", model);
     OpenRequest request;
@@ -132,14 +175,19 @@ bool benchModel(TimedApplication& application, MainWindow& window, const char* m
     rest(tab);
     std::printf("  %zu nodes, %zu sites\n", tab->document().graph().nodes.size(), tab->document().analysis().sites.size());
     bool held = application.report("open and first drawing");
+    printMemory();
     for (const QString& id : tab->workspace()->ids()) {
         tab->workspace()->showPanel(id);
         rest(tab);
     }
     held = application.report("show each panel") && held;
     held = decide(application, tab) && held;
-    if (runs)
+    if (runs) {
         held = verify(application, tab) && held;
+        held = measure(application, tab) && held;
+    }
+    held = openEverything(application, tab) && held;
+    printMemory();
     window.resize(2560, 1440);
     rest(tab);
     held = application.report("resize") && held;

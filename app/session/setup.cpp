@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 
@@ -40,6 +41,15 @@ Error setupFailed(const std::string& what) {
     return {ErrorCode::cannotTrace, what, {}};
 }
 
+/// pip's last line is that no version was found; what it said before tells a missing network from a missing package.
+bool isUnreachable(const std::string& said) {
+    for (const char* sign : {"(from versions: none)", "Failed to establish a new connection",
+                             "Temporary failure in name resolution", "Network is unreachable"})
+        if (said.find(sign) != std::string::npos)
+            return true;
+    return false;
+}
+
 /// Lines of a helper's stdout, or an Error with its last words.
 Result<std::vector<std::string>> linesOf(std::vector<std::string> words, const std::string& what,
                                          const Job& job, const char* progress = nullptr) {
@@ -62,6 +72,9 @@ Result<std::vector<std::string>> linesOf(std::vector<std::string> words, const s
         return setupFailed(what + ": " + finished.error().message);
     if (finished->how == Finished::How::cancelled)
         return cancelledError();
+    if (!finished->exit.success() && isUnreachable(finished->errorTail))
+        return setupFailed(what + ": the package index cannot be reached: check the network and its proxy, or name another "
+                                  "index in PIP_INDEX_URL, then run `workbench setup` again");
     if (!finished->exit.success())
         return setupFailed(what + ": it " + finished->exit.text() + ": " + lastLine(finished->errorTail));
     return lines;
@@ -188,6 +201,12 @@ Result<fs::path> makeEnvironment(const Locations& locations, const Job& job) {
         return lock.error();
     if (fs::exists(*folder / kMark, error) && ::access(python.c_str(), X_OK) == 0) // made while we waited
         return python;
+    constexpr std::uintmax_t kNeededGib = 12; // downloads and what is unpacked from them
+    if (const fs::space_info space = fs::space(locations.cache, error);
+        !error && space.available >> 30 < kNeededGib)
+        return setupFailed(locations.cache.string() + " has " + std::to_string(space.available >> 30) +
+                           " GiB free, the Python environment needs " + std::to_string(kNeededGib) +
+                           ": free some, or set XDG_CACHE_HOME");
     job.report("environment", folder->string() + " (about 5 GiB, a few minutes)");
     fs::remove_all(*folder, error);
     Unfinished unfinished(*folder);

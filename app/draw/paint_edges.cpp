@@ -1,12 +1,14 @@
 #include "app/draw/measure.h"
 #include "app/draw/paint_parts.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace workbench {
 namespace {
 
 constexpr double kEdgeWidth = 1.3, kManyValuesWidth = 2.0, kHoveredWidth = 2.6;
+constexpr double kLeastPixels = 0.9; ///< on the screen: thinner lines fade into the background
 constexpr double kDimmed = 0.25;
 
 } // namespace
@@ -36,7 +38,7 @@ void Painting::edge(std::size_t index) {
         m_painter.drawPolyline(m_scene.lines[index]);
         return;
     }
-    m_painter.setPen(QPen(colour, width));
+    m_painter.setPen(QPen(colour, std::max(width, kLeastPixels / m_options.scale)));
     m_painter.setBrush(Qt::NoBrush);
     m_painter.drawPath(m_scene.edges[index]);
     m_painter.setPen(Qt::NoPen);

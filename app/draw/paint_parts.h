@@ -57,7 +57,7 @@ private:
     QRectF m_visible;
     bool m_showsTexts = true;      ///< subtitles, details, edge labels
     bool m_isFine = true;          ///< rounded corners and smooth lines
-    std::vector<char> m_farTitles; ///< opened boxes that say their name across their content
+    std::vector<char> m_farTitles; ///< opened boxes that say their name in large letters
 };
 
 } // namespace workbench

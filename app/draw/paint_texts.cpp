@@ -8,8 +8,9 @@
 namespace workbench {
 namespace {
 
-constexpr double kReadable = 10.5; ///< pixels on the screen that a title should have far out
-constexpr double kLeast = 5;       ///< below, a text is a smudge
+constexpr double kReadable = 9.5; ///< pixels on the screen that a title should have far out
+constexpr double kLeast = 5;      ///< below, a text is a smudge
+constexpr double kSmaller = 0.75; ///< from one size of titles to the next
 constexpr int kOneLine = Qt::AlignHCenter | Qt::AlignVCenter | Qt::TextSingleLine;
 
 } // namespace
@@ -67,7 +68,10 @@ void Painting::largeTitle(const QRectF& rect, std::size_t index, const QColor& f
     const QString title = box.count > 1 ? text.title + " " + countBadge(box) : text.title;
     const double width = text.titleWidth + (box.count > 1 ? badgeWidth(box) + 4 : 0);
     const double fits = std::min((rect.width() - 8) / width, (rect.height() - 6) / kTitleLine);
-    const double size = std::min(kTitlePixels * fits, std::max(kTitlePixels, kReadable / m_options.scale));
+    // In steps: titles of boxes that differ a little are of one size.
+    double size = std::max(kTitlePixels, kReadable / m_options.scale);
+    while (size > kTitlePixels * fits)
+        size *= kSmaller;
     if (pixels(size) < kLeast)
         return;
     m_painter.setFont(drawingFont(size, true));
@@ -130,9 +134,11 @@ void Painting::containerTitle(std::size_t index) {
         total(rect, index);
 }
 
-/// The innermost opened boxes that are wide enough say their name across their content.
+/// Opened boxes that are wide enough say their name; only the innermost where their heads are thinner than a
+/// name.
 void Painting::chooseFarTitles() {
     m_farTitles.assign(m_scene.boxes.size(), 0);
+    const bool headsHold = pixels(kHeader) >= kReadable * 1.2;
     std::vector<char> isTaken(m_scene.boxes.size(), 0); // something inside has its name
     for (std::size_t i = m_scene.boxes.size(); i-- > 0;) {
         const Box& box = m_scene.diagram.boxes[i];
@@ -141,7 +147,7 @@ void Painting::chooseFarTitles() {
         const double width = m_scene.texts[i].titleWidth / kTitlePixels * kReadable + 12;
         const bool fits =
             pixels(m_scene.boxes[i].width()) >= width && pixels(m_scene.boxes[i].height()) >= 2 * kReadable;
-        m_farTitles[i] = !isTaken[i] && fits;
+        m_farTitles[i] = fits && (headsHold || !isTaken[i]);
         if (box.parent >= 0 && (isTaken[i] || m_farTitles[i]))
             isTaken[at(box.parent)] = 1;
     }
@@ -151,8 +157,10 @@ void Painting::farTitle(std::size_t index) {
     const double size = kReadable / m_options.scale;
     const double width = m_scene.texts[index].titleWidth / kTitlePixels * size;
     const QRectF& rect = m_scene.boxes[index];
-    const QPointF centre = rect.center();
-    const QRectF plate(centre.x() - width / 2 - size / 2, centre.y() - size * 0.8, width + size, size * 1.6);
+    // In the head, where no boxes are; lower only where the head is thinner than the text.
+    const double height = size * 1.5;
+    const QRectF plate(rect.center().x() - width / 2 - size / 2,
+                       rect.top() + std::max(0.0, (kHeader - height) / 2), width + size, height);
     QColor fill = m_theme.background;
     fill.setAlphaF(0.85F);
     m_painter.fillRect(plate, fill);

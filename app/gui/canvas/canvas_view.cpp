@@ -214,19 +214,28 @@ void CanvasView::ensureShown(const std::vector<std::int32_t>& boxes, double leas
     if (zoom() >= leastZoom && inner.contains(viewportTransform().mapRect(wanted)))
         return;
     double zoom = std::max(this->zoom(), leastZoom);
-    if (wanted.width() * zoom > inner.width() || wanted.height() * zoom > inner.height())
-        zoom = std::min(inner.width() / wanted.width(), inner.height() / wanted.height());
-    place(wanted.center(), inner.center(), zoom);
+    const double fits = std::min(inner.width() / wanted.width(), inner.height() / wanted.height());
+    if (zoom <= fits)
+        return place(wanted.center(), inner.center(), zoom);
+    // What cannot be read all at once is shown from its top.
+    zoom = std::max(fits, std::min(zoom, kReadable));
+    const QPointF from(wanted.width() * zoom > inner.width() ? wanted.left() : wanted.center().x(),
+                       wanted.height() * zoom > inner.height() ? wanted.top() : wanted.center().y());
+    place(from,
+          {wanted.width() * zoom > inner.width() ? inner.left() : inner.center().x(),
+           wanted.height() * zoom > inner.height() ? inner.top() : inner.center().y()},
+          zoom);
 }
 
 void CanvasView::resizeEvent(QResizeEvent* event) {
-    const QPointF top = viewportTransform().inverted().map(QPointF(0, 0));
+    // The drawing stays in the middle, and its top where it is.
+    const QPointF top = viewportTransform().inverted().map(QPointF(event->oldSize().width() / 2.0, 0));
     QGraphicsView::resizeEvent(event);
     growRoom();
     if (event->oldSize().isEmpty())
         showFromTop();
     else
-        place(top, QPointF(0, 0), zoom());
+        place(top, QPointF(event->size().width() / 2.0, 0), zoom());
 }
 
 void CanvasView::scrollContentsBy(int dx, int dy) {

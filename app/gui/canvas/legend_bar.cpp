@@ -33,7 +33,7 @@ QIcon swatch(const QColor& colour, const QColor& border, double ratio) {
 QString countsText(const LegendEntry& entry) {
     const QLocale locale;
     const std::int64_t fused = entry.applied + entry.present;
-    return QObject::tr("%1/%2").arg(
+    return LegendBar::tr("%1/%2").arg(
         locale.toString(qlonglong(fused)),
         locale.toString(qlonglong(fused + entry.offered + entry.rejected + entry.refused)));
 }
@@ -118,7 +118,7 @@ void LegendBar::rebuild() {
         button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
         button->setIcon(swatch(m_theme->slot(entry.slot), m_theme->mutedText, devicePixelRatioF()));
         button->setIconSize({kSwatch, kSwatch});
-        button->setText(pattern + "  " + countsText(entry));
+        button->setProperty("counts", countsText(entry));
         button->setToolTip(tipText(entry));
         button->setAccessibleName(pattern);
         button->setAccessibleDescription(tipText(entry));
@@ -135,6 +135,29 @@ void LegendBar::rebuild() {
         m_layout->addWidget(button);
     }
     m_layout->addStretch();
+    fit();
+}
+
+/// Where the row is too long, the counts are left to the tips.
+void LegendBar::fit() {
+    const auto buttons = widget()->findChildren<QToolButton*>(QString(), Qt::FindDirectChildrenOnly);
+    const auto write = [&](bool withCounts) {
+        for (QToolButton* button : buttons)
+            button->setText(withCounts
+                                ? button->accessibleName() + "  " + button->property("counts").toString()
+                                : button->accessibleName());
+    };
+    write(true);
+    int needed = m_layout->contentsMargins().left() + m_layout->contentsMargins().right();
+    for (const QToolButton* button : buttons)
+        needed += button->sizeHint().width() + m_layout->spacing();
+    if (needed > viewport()->width())
+        write(false);
+}
+
+void LegendBar::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    fit();
 }
 
 bool LegendBar::eventFilter(QObject* watched, QEvent* event) {

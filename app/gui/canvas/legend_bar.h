@@ -30,9 +30,11 @@ Q_SIGNALS:
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void rebuild();
+    void fit();
     void showOnly(std::int32_t slot);
 
     QHBoxLayout* m_layout;

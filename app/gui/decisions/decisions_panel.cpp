@@ -16,6 +16,7 @@ constexpr int kTokens[] = {1, 32, 512, 2048};
 
 /// Rows that are seen however low the panel is.
 constexpr int kFewestRows = 4;
+constexpr int kNoteWidth = 130; // device-independent pixels
 
 int widthOf(const QWidget& widget, const QString& text) {
     return widget.fontMetrics().horizontalAdvance(text) + 28;
@@ -47,8 +48,8 @@ DecisionsPanel::DecisionsPanel(Document& document, Selection& selection, QWidget
 
 void DecisionsPanel::build() {
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(8, 8, 8, 8);
-    layout->setSpacing(6);
+    layout->setContentsMargins(8, 6, 8, 4);
+    layout->setSpacing(4);
     m_scope = new ScopeBar(document(), *m_model, *m_filter, this);
     m_chips = new VerdictChips(document(), *m_model, *m_filter, this);
     m_result = new QLabel(this);
@@ -135,7 +136,7 @@ void DecisionsPanel::sizeRowsAndColumns() {
     // Rows of one height that nobody measures: thousands of them scroll smoothly.
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    m_table->verticalHeader()->setDefaultSectionSize(m_table->fontMetrics().height() + 8);
+    m_table->verticalHeader()->setDefaultSectionSize(m_table->fontMetrics().height() + 6);
     QHeaderView* header = m_table->horizontalHeader();
     header->setSectionsMovable(true);
     header->setHighlightSections(false);
@@ -160,9 +161,10 @@ QWidget* DecisionsPanel::makeNoteBar() {
     m_note->setAccessibleName(tr("Note on the chosen site"));
     m_note->setPlaceholderText(tr("Why you decided so; the plan keeps it"));
     label->setBuddy(m_note);
-    layout->addWidget(m_chips, 3);
+    m_note->setMinimumWidth(kNoteWidth);
+    layout->addWidget(m_chips, 4);
     layout->addWidget(label);
-    layout->addWidget(m_note, 2);
+    layout->addWidget(m_note, 1);
     return bar;
 }
 

@@ -4,6 +4,7 @@ namespace workbench::gui {
 
 void ReasonDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
     QStyledItemDelegate::initStyleOption(option, index);
+    option->textElideMode = Qt::ElideRight; // a sentence, not a path: it is read from its beginning
     if (!m_model.other(m_filter.mapToSource(index).row()))
         return;
     option->font.setUnderline(true);

@@ -13,6 +13,7 @@ Section::Section(const QString& title, const QString& name, QWidget* parent)
     m_head->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_head->setArrowType(Qt::DownArrow);
     m_head->setFocusPolicy(Qt::TabFocus);
+    m_head->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed); // a press anywhere in the line
     QFont bold = m_head->font();
     bold.setBold(true);
     m_head->setFont(bold);

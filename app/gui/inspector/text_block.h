@@ -21,6 +21,8 @@ protected:
 
 private:
     void fit();
+
+    QString m_ownName; ///< the accessible name when nobody gave another: its first line
 };
 
 } // namespace workbench::gui

@@ -72,7 +72,7 @@ QWidget* MeasurePanel::makeLeft() {
     auto* left = new QWidget;
     auto* layout = new QVBoxLayout(left);
     layout->setContentsMargins(0, 0, 6, 0);
-    layout->addWidget(makeForm());
+    layout->addWidget(makeForm(), 100); // before the room below the buttons
     auto* buttons = new QHBoxLayout;
     m_start = new QPushButton(tr("&Start"));
     m_start->setObjectName("start");
@@ -110,6 +110,7 @@ QWidget* MeasurePanel::makeForm() {
     auto* scroll = new QScrollArea;
     scroll->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setAccessibleName(tr("Settings of the measurement"));
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setWidget(page);

@@ -22,6 +22,7 @@ namespace workbench::gui {
 namespace {
 
 constexpr double kFlat = 2.2; ///< width over height of a dock at the bottom
+constexpr int kNarrowest = 190; ///< of the tabs: what they hold scrolls, the docks beside need the room
 
 QString ratioText(double ratio) {
     return QLocale().toString(ratio, 'f', 2);
@@ -147,6 +148,7 @@ void ResultsView::makeTabs() {
     m_tabs = new QTabWidget;
     m_tabs->setObjectName("measureTabs");
     m_tabs->setDocumentMode(true);
+    m_tabs->setMinimumWidth(kNarrowest);
     m_model = new ResultModel(this);
     m_table = new QTableView;
     m_table->setObjectName("figures");
@@ -166,6 +168,7 @@ void ResultsView::makeTabs() {
         tr("Tick “Also without each pattern” before you start: each pattern is switched off at a time, and "
            "what it is worth stands here."));
     auto* scroll = new QScrollArea;
+    scroll->setAccessibleName(tr("What each pattern is worth"));
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
     scroll->setWidget(m_bars);
@@ -217,6 +220,7 @@ void ResultsView::showAll() {
 }
 
 void ResultsView::showHeadline() {
+    m_table->horizontalHeader()->setVisible(m_model->rowCount() > 0); // columns of nothing are no hint
     const bool known = m_report && !m_report->after.rounds.empty();
     m_headline->setVisible(known);
     m_about->setVisible(m_report.has_value());

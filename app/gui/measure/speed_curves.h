@@ -25,7 +25,7 @@ public:
     void setHint(const QString& hint); ///< shown while there is nothing else
 
     QSize sizeHint() const override { return {520, 260}; }
-    QSize minimumSizeHint() const override { return {240, 140}; }
+    QSize minimumSizeHint() const override { return {190, 120}; }
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -8,8 +8,9 @@
 namespace workbench::gui {
 namespace {
 
-constexpr int kMargin = 6;
-constexpr int kBar = 6; // height
+constexpr int kMargin = 4;
+constexpr int kBar = 5;        // height
+constexpr int kNarrowest = 80; // names are cut there
 
 struct BarColours {
     QColor track, found, done;
@@ -44,7 +45,8 @@ QVariant CoverageModel::data(const QModelIndex& index, int role) const {
         return {};
     const PatternSummary& summary = m_patterns[static_cast<std::size_t>(index.row())];
     const QString name = QString::fromStdString(summary.coverage.pattern);
-    const qint64 doneCount = summary.countOf("applied") + summary.countOf("present") + summary.countOf("contained");
+    const qint64 doneCount =
+        summary.countOf("applied") + summary.countOf("present") + summary.countOf("contained");
     switch (role) {
     case Qt::DisplayRole:
         return tr("%1 %2/%3").arg(name).arg(summary.coverage.found).arg(summary.coverage.places);
@@ -55,11 +57,18 @@ QVariant CoverageModel::data(const QModelIndex& index, int role) const {
                           .arg(summary.coverage.places)
                           .arg(QString::fromStdString(summary.coverage.counted));
         for (const StateCount& entry : summary.states)
-            tip += tr("\n%1 %2").arg(entry.count).arg(QString::fromUtf8(entry.state.data(), static_cast<qsizetype>(entry.state.size())));
+            tip +=
+                tr("\n%1 %2")
+                    .arg(entry.count)
+                    .arg(QString::fromUtf8(entry.state.data(), static_cast<qsizetype>(entry.state.size())));
         return tip;
     }
     case Qt::AccessibleTextRole:
-        return tr("%1, %2 of %3 found, %4 done").arg(name).arg(summary.coverage.found).arg(summary.coverage.places).arg(doneCount);
+        return tr("%1, %2 of %3 found, %4 done")
+            .arg(name)
+            .arg(summary.coverage.found)
+            .arg(summary.coverage.places)
+            .arg(doneCount);
     case pattern:
         return name;
     case found:
@@ -74,10 +83,11 @@ QVariant CoverageModel::data(const QModelIndex& index, int role) const {
 }
 
 QSize CoverageDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const {
-    return {160, option.fontMetrics.height() + kBar + 2 * kMargin + 4};
+    return {kNarrowest, option.fontMetrics.height() + kBar + 2 * kMargin + 4};
 }
 
-void CoverageDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given, const QModelIndex& index) const {
+void CoverageDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
+                             const QModelIndex& index) const {
     QStyleOptionViewItem option = given;
     initStyleOption(&option, index);
     option.text.clear();
@@ -90,12 +100,15 @@ void CoverageDelegate::paint(QPainter* painter, const QStyleOptionViewItem& give
     const qint64 places = std::max(index.data(CoverageModel::places).toLongLong(), qint64{0});
 
     painter->setPen(option.palette.color(selected ? QPalette::HighlightedText : QPalette::Text));
-    const QString numbers = tr("%1/%2, %3 done").arg(found).arg(places).arg(done);
+    const QString counts = tr("%1/%2").arg(found).arg(places);
+    const QString numbers = found == 0      ? counts
+                            : done == found ? tr("%1 ✓").arg(counts)
+                                            : tr("%1, %2 done").arg(counts).arg(done);
     const int numbersWidth = option.fontMetrics.horizontalAdvance(numbers);
     painter->drawText(text, Qt::AlignRight | Qt::AlignVCenter, numbers);
     painter->drawText(text.adjusted(0, 0, -numbersWidth - kMargin, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                      option.fontMetrics.elidedText(index.data(CoverageModel::pattern).toString(), Qt::ElideRight,
-                                                    text.width() - numbersWidth - kMargin));
+                      option.fontMetrics.elidedText(index.data(CoverageModel::pattern).toString(),
+                                                    Qt::ElideRight, text.width() - numbersWidth - kMargin));
 
     const BarColours colours = coloursOf(option.palette);
     const QRectF track(area.left(), text.bottom() + 4, area.width(), kBar);
@@ -103,7 +116,9 @@ void CoverageDelegate::paint(QPainter* painter, const QStyleOptionViewItem& give
     painter->setPen(Qt::NoPen);
     const auto bar = [&](qint64 count, const QColor& colour) {
         QRectF part = track;
-        part.setWidth(places > 0 ? track.width() * static_cast<double>(std::min(count, places)) / static_cast<double>(places) : 0);
+        part.setWidth(places > 0 ? track.width() * static_cast<double>(std::min(count, places)) /
+                                       static_cast<double>(places)
+                                 : 0);
         painter->setBrush(colour);
         if (part.width() > 0)
             painter->drawRoundedRect(part, kBar / 2.0, kBar / 2.0);

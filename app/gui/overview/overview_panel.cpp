@@ -10,11 +10,28 @@
 #include <QtWidgets/QLabel>
 #include <QtWidgets/QPushButton>
 #include <QtWidgets/QSplitter>
+#include <QtWidgets/QStyledItemDelegate>
 #include <QtWidgets/QTreeView>
 #include <QtWidgets/QVBoxLayout>
 
+#include <algorithm>
+
 namespace workbench::gui {
 namespace {
+
+constexpr int kMostCoverageRows = 10; // more are scrolled to
+constexpr int kIndentation = 12;      // modules are five deep
+// Device-independent pixels of the panel from which there is room for a column.
+constexpr int kSizeWidth = 300, kClassWidth = 400;
+
+/// A sentence is read from its beginning; names differ in the middle and are cut there.
+class SentenceDelegate : public QStyledItemDelegate {
+    using QStyledItemDelegate::QStyledItemDelegate;
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        option->textElideMode = Qt::ElideRight;
+    }
+};
 
 QWidget* section(QSplitter* parts, std::initializer_list<QWidget*> widgets) {
     auto* box = new QWidget;
@@ -41,10 +58,10 @@ QTreeView* treeView(const char* name, const QString& accessible) {
 } // namespace
 
 OverviewPanel::OverviewPanel(Document& document, Selection& selection, QWidget* parent)
-    : Panel(document, selection, parent), m_headline(new QLabel), m_applyAll(new QPushButton(tr("Apply everything found"))),
-      m_parts(new QSplitter(Qt::Vertical)), m_coverage(new CoverageModel(this)),
-      m_modules(new ModuleModel(document.tree(), this)), m_left(new LeftModel(this)),
-      m_leftFilter(new QSortFilterProxyModel(this)) {
+    : Panel(document, selection, parent), m_headline(new QLabel),
+      m_applyAll(new QPushButton(tr("Apply everything found"))), m_parts(new QSplitter(Qt::Vertical)),
+      m_coverage(new CoverageModel(this)), m_modules(new ModuleModel(document.tree(), this)),
+      m_left(new LeftModel(this)), m_leftFilter(new QSortFilterProxyModel(this)) {
     setObjectName("overview");
     m_headline->setObjectName("headline");
     m_headline->setWordWrap(true);
@@ -61,12 +78,11 @@ OverviewPanel::OverviewPanel(Document& document, Selection& selection, QWidget* 
                 all.push_back(i);
         this->document().apply(all, Decision::apply, tr("apply everything"));
     });
-    makeCoverage(m_parts);
     makeTree(m_parts);
     makeLeft(m_parts);
     m_parts->setChildrenCollapsible(false);
-    m_parts->setStretchFactor(1, 2);
-    m_parts->setStretchFactor(2, 1);
+    m_parts->setStretchFactor(0, 2);
+    m_parts->setStretchFactor(1, 1);
     auto* buttonRow = new QHBoxLayout;
     buttonRow->setContentsMargins(10, 0, 10, 0);
     buttonRow->addWidget(m_applyAll);
@@ -76,14 +92,14 @@ OverviewPanel::OverviewPanel(Document& document, Selection& selection, QWidget* 
     column->setSpacing(4);
     column->addWidget(m_headline);
     column->addLayout(buttonRow);
+    column->addWidget(makeCoverage());
     column->addWidget(m_parts, 1);
-    setFocusProxy(m_tree);
     connect(&document, &Document::rewrittenChanged, this, &OverviewPanel::compute);
     connect(&selection, &Selection::changed, this, &OverviewPanel::follow);
     compute();
 }
 
-void OverviewPanel::makeCoverage(QSplitter* parts) {
+QWidget* OverviewPanel::makeCoverage() {
     m_coverageView = new QListView;
     m_coverageView->setObjectName("coverage");
     m_coverageView->setAccessibleName(tr("Coverage of each pattern"));
@@ -92,36 +108,61 @@ void OverviewPanel::makeCoverage(QSplitter* parts) {
     m_coverageView->setItemDelegate(new CoverageDelegate(m_coverageView));
     m_coverageView->setFrameShape(QFrame::NoFrame);
     m_coverageView->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-    section(parts, {m_coverageView});
+    m_coverageView->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff); // rows are as wide as there is room
+    m_coverageView->setResizeMode(QListView::Adjust);
     connect(m_coverageView->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
         const QModelIndexList chosen = m_coverageView->selectionModel()->selectedIndexes();
-        m_leftFilter->setFilterFixedString(chosen.isEmpty() ? QString()
-                                                            : chosen.front().data(CoverageModel::pattern).toString());
+        m_leftFilter->setFilterFixedString(
+            chosen.isEmpty() ? QString() : chosen.front().data(CoverageModel::pattern).toString());
     });
     // A second click on the chosen pattern shows all again.
-    connect(m_coverageView, &QListView::clicked, this, [this, last = QPersistentModelIndex()](const QModelIndex& index) mutable {
-        if (last == index) {
-            m_coverageView->clearSelection();
-            last = QPersistentModelIndex();
-        } else {
-            last = index;
-        }
-    });
+    connect(m_coverageView, &QListView::clicked, this,
+            [this, last = QPersistentModelIndex()](const QModelIndex& index) mutable {
+                if (last == index) {
+                    m_coverageView->clearSelection();
+                    last = QPersistentModelIndex();
+                } else {
+                    last = index;
+                }
+            });
+    return m_coverageView;
+}
+
+/// Narrow: what a row says elsewhere too gives way to its name, instead of a scroll bar below.
+void OverviewPanel::resizeEvent(QResizeEvent* event) {
+    Panel::resizeEvent(event);
+    m_tree->setColumnHidden(ModuleModel::className, width() < kClassWidth);
+    m_tree->setColumnHidden(ModuleModel::size, width() < kSizeWidth);
+    m_leftView->setColumnHidden(LeftModel::state, width() < kSizeWidth);
+}
+
+/// Not a focus proxy: Tab would pass over what stands above the tree.
+void OverviewPanel::focusInEvent(QFocusEvent*) {
+    m_tree->setFocus(Qt::OtherFocusReason);
+}
+
+/// As high as its rows, up to a number of them.
+void OverviewPanel::fitCoverage() {
+    const int rows = std::min(m_coverage->rowCount(), kMostCoverageRows);
+    m_coverageView->setFixedHeight(rows * std::max(0, m_coverageView->sizeHintForRow(0)) + 4);
 }
 
 void OverviewPanel::makeTree(QSplitter* parts) {
     m_tree = treeView("modules", tr("Modules of the model"));
     m_tree->setModel(m_modules);
-    m_tree->header()->setStretchLastSection(true);
-    m_tree->setColumnWidth(ModuleModel::name, 160);
-    m_tree->setColumnWidth(ModuleModel::fused, 64);
-    m_tree->setColumnWidth(ModuleModel::size, 74);
+    m_tree->setIndentation(kIndentation);
+    m_tree->header()->setStretchLastSection(false);
+    m_tree->header()->setSectionResizeMode(ModuleModel::name, QHeaderView::Stretch);
+    m_tree->setColumnWidth(ModuleModel::fused, 68);
+    m_tree->setColumnWidth(ModuleModel::size, 78);
+    m_tree->setColumnWidth(ModuleModel::className, 130);
     m_tree->expandToDepth(2);
     section(parts, {m_tree});
-    connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& index) {
-        if (!m_following && index.isValid())
-            this->selection().selectModule(m_modules->pathOf(index));
-    });
+    connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            [this](const QModelIndex& index) {
+                if (!m_following && index.isValid())
+                    this->selection().selectModule(m_modules->pathOf(index));
+            });
     connect(m_tree, &QTreeView::activated, this, [this](const QModelIndex& index) {
         this->selection().selectModule(m_modules->pathOf(index));
         this->selection().reveal();
@@ -136,7 +177,10 @@ void OverviewPanel::makeLeft(QSplitter* parts) {
     m_leftView->setModel(m_leftFilter);
     m_leftView->setRootIsDecorated(false);
     m_leftView->setTextElideMode(Qt::ElideMiddle);
-    m_leftView->setColumnWidth(LeftModel::what, 210);
+    m_leftView->setItemDelegateForColumn(LeftModel::why, new SentenceDelegate(m_leftView));
+    m_leftView->header()->setStretchLastSection(false);
+    for (const int column : {LeftModel::what, LeftModel::why})
+        m_leftView->header()->setSectionResizeMode(column, QHeaderView::Stretch);
     m_leftView->setColumnWidth(LeftModel::state, 84);
     m_leftHint = new QLabel(tr("Nothing is left: every place is fused."));
     m_leftHint->setContentsMargins(10, 4, 10, 4);
@@ -180,6 +224,7 @@ void OverviewPanel::showOverview(Overview overview) {
     m_applyAll->setVisible(undecided > 0);
     m_modules->setFusion(overview);
     m_coverage->setPatterns(std::move(overview.patterns));
+    fitCoverage();
     m_leftHint->setVisible(overview.left.empty());
     m_leftView->setVisible(!overview.left.empty());
     m_left->setGroups(std::move(overview.left));

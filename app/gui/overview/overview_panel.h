@@ -24,10 +24,15 @@ public:
     void saveState(QSettings& settings) const override;
     void restoreState(const QSettings& settings) override;
 
+protected:
+    void focusInEvent(QFocusEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
-    void makeCoverage(QSplitter* parts);
+    QWidget* makeCoverage();
     void makeTree(QSplitter* parts);
     void makeLeft(QSplitter* parts);
+    void fitCoverage();
     void compute();
     void showOverview(Overview overview);
     void follow();

@@ -1,12 +1,15 @@
 #include "app/gui/window/appearance.h"
 
+#include "app/gui/window/window_style.h"
+
 #include <QtCore/QMetaEnum>
 #include <QtCore/QSettings>
 #include <QtGui/QPalette>
 #include <QtWidgets/QApplication>
 #include <QtWidgets/QStyle>
-#include <QtWidgets/QStyleFactory>
 #include <QtWidgets/QToolTip>
+
+#include <utility>
 
 #ifdef WORKBENCH_DBUS
 #include <QtDBus/QDBusConnection>
@@ -27,27 +30,33 @@ struct Colours {
 
 Colours coloursOf(bool dark) {
     if (dark)
-        return {0x23272e, 0x1a1d22, 0x20242a, 0xe4e7eb, 0x9aa4b1, 0x2e343d, 0x3d4550, 0x3d7bd9, 0xffffff, 0x79b0ff};
-    return {0xf4f5f7, 0xffffff, 0xf7f8fa, 0x1d2229, 0x5c6773, 0xfbfbfc, 0xc9ced6, 0x1f63c8, 0xffffff, 0x1553ad};
+        return {0x23272e, 0x1a1d22, 0x20242a, 0xe4e7eb, 0x9aa4b1,
+                0x2e343d, 0x3d4550, 0x3d7bd9, 0xffffff, 0x79b0ff};
+    return {0xf4f5f7, 0xffffff, 0xf7f8fa, 0x1d2229, 0x5c6773,
+            0xfbfbfc, 0xc9ced6, 0x1f63c8, 0xffffff, 0x1553ad};
 }
 
 QPalette paletteOf(bool dark) {
     const Colours c = coloursOf(dark);
     QPalette palette(c.button, c.window);
-    palette.setColor(QPalette::WindowText, c.text);
-    palette.setColor(QPalette::Text, c.text);
-    palette.setColor(QPalette::ButtonText, c.text);
-    palette.setColor(QPalette::Base, c.base);
-    palette.setColor(QPalette::AlternateBase, c.alternate);
-    palette.setColor(QPalette::Button, c.button);
-    palette.setColor(QPalette::Mid, c.border);
-    palette.setColor(QPalette::Highlight, c.accent);
-    palette.setColor(QPalette::HighlightedText, c.onAccent);
-    palette.setColor(QPalette::Link, c.link);
-    palette.setColor(QPalette::LinkVisited, c.link);
-    palette.setColor(QPalette::PlaceholderText, c.muted);
-    palette.setColor(QPalette::ToolTipBase, dark ? QColor(0x2e343d) : QColor(0xffffff));
-    palette.setColor(QPalette::ToolTipText, c.text);
+    const std::pair<QPalette::ColorRole, QColor> roles[] = {
+        {QPalette::WindowText, c.text},
+        {QPalette::Text, c.text},
+        {QPalette::ButtonText, c.text},
+        {QPalette::Base, c.base},
+        {QPalette::AlternateBase, c.alternate},
+        {QPalette::Button, c.button},
+        {QPalette::Mid, c.border},
+        {QPalette::Highlight, c.accent},
+        {QPalette::HighlightedText, c.onAccent},
+        {QPalette::Link, c.link},
+        {QPalette::LinkVisited, c.link},
+        {QPalette::PlaceholderText, c.muted},
+        {QPalette::ToolTipBase, dark ? c.button : c.base},
+        {QPalette::ToolTipText, c.text},
+    };
+    for (const auto& [role, colour] : roles)
+        palette.setColor(role, colour);
     for (const QPalette::ColorRole role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
         palette.setColor(QPalette::Disabled, role, dark ? QColor(0x737d89) : QColor(0x939ba5));
     return palette;
@@ -57,7 +66,7 @@ QPalette paletteOf(bool dark) {
 
 Appearance::Appearance(QObject* parent) : QObject(parent) {
     // One style everywhere: the drawing, the palettes and the screenshots are made for it.
-    QApplication::setStyle(QStyleFactory::create("Fusion"));
+    QApplication::setStyle(new WindowStyle);
     bool known = false;
     const int saved = QMetaEnum::fromType<Choice>().keyToValue(
         QSettings().value(kKey).toString().toLatin1().constData(), &known);
@@ -85,7 +94,8 @@ void Appearance::update() {
     Q_EMIT changed();
 }
 
-/// The desktop portal's answer (GNOME, KDE and others): 1 is dark. Without a portal the platform's palette says it.
+/// The desktop portal's answer (GNOME, KDE and others): 1 is dark. Without a portal the platform's palette
+/// says it.
 void Appearance::askSystem() {
 #ifdef WORKBENCH_DBUS
     constexpr const char* service = "org.freedesktop.portal.Desktop";

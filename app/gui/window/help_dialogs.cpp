@@ -3,6 +3,7 @@
 #include <QtCore/QCoreApplication>
 #include <QtCore/QSysInfo>
 #include <QtGui/QAction>
+#include <QtWidgets/QApplication>
 #include <QtWidgets/QDialogButtonBox>
 #include <QtWidgets/QHBoxLayout>
 #include <QtWidgets/QHeaderView>
@@ -16,6 +17,8 @@
 
 namespace workbench::gui {
 namespace {
+
+constexpr int kAboutWidth = 420, kPicture = 64; // device-independent pixels
 
 struct Step {
     const char* title;
@@ -77,20 +80,29 @@ QDialog* makeAboutDialog(QWidget* parent, const std::map<std::string, std::strin
                                   "<p>Finds the fusions of a language model, lets you decide each one with proof and measurement, "
                                   "and exports them as a plan.</p><table cellspacing=4>")
                        .arg(WORKBENCH_VERSION);
-    const auto row = [&](const QString& name, const QString& version) {
+    const auto line = [&](const QString& name, const QString& version) {
         text += QString("<tr><td>%1</td><td>%2</td></tr>").arg(name.toHtmlEscaped(), version.toHtmlEscaped());
     };
-    row("Qt", QString::fromLatin1(qVersion()));
-    row(TourDialog::tr("System"), QSysInfo::prettyProductName());
+    line("Qt", QString::fromLatin1(qVersion()));
+    line(TourDialog::tr("System"), QSysInfo::prettyProductName());
     for (const auto& [name, version] : traced)
-        row(QString::fromStdString(name), QString::fromStdString(version));
+        line(QString::fromStdString(name), QString::fromStdString(version));
     text += TourDialog::tr("</table><p>Apache License 2.0. Qt is used under the LGPL, Graphviz under the EPL.</p>");
     auto* label = new QLabel(text);
     label->setTextFormat(Qt::RichText);
     label->setWordWrap(true);
-    label->setMinimumWidth(420);
+    label->setFixedWidth(kAboutWidth);
+    label->setMinimumHeight(label->heightForWidth(kAboutWidth)); // else the lines below a table are cut
     label->setTextInteractionFlags(Qt::TextBrowserInteraction);
-    QDialog* dialog = dialogWith(parent, TourDialog::tr("About"), label);
+    auto* picture = new QLabel;
+    picture->setPixmap(QApplication::windowIcon().pixmap(kPicture, kPicture));
+    picture->setAccessibleName(TourDialog::tr("Icon of the program"));
+    auto* content = new QWidget;
+    auto* row = new QHBoxLayout(content);
+    row->setSpacing(16);
+    row->addWidget(picture, 0, Qt::AlignTop);
+    row->addWidget(label);
+    QDialog* dialog = dialogWith(parent, TourDialog::tr("About"), content);
     dialog->setObjectName("about");
     return dialog;
 }
@@ -99,7 +111,10 @@ QDialog* makeShortcutsDialog(const QMainWindow& window, QWidget* parent) {
     auto* table = new QTableWidget(0, 2);
     table->setHorizontalHeaderLabels({TourDialog::tr("Action"), TourDialog::tr("Keys")});
     table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+    table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     table->verticalHeader()->hide();
+    table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 8);
+    table->setSelectionMode(QAbstractItemView::NoSelection);
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table->setShowGrid(false);
     table->setAlternatingRowColors(true);

@@ -8,6 +8,8 @@
 #include <QtWidgets/QProgressBar>
 #include <QtWidgets/QPushButton>
 
+#include <algorithm>
+
 namespace workbench::gui {
 namespace {
 
@@ -37,6 +39,14 @@ QVBoxLayout* centredColumn(QWidget* page) {
     auto* column = new QVBoxLayout(content);
     column->setSpacing(12);
     return column;
+}
+
+/// A message that begins with a word begins with a capital here; names of files and modules stay as they are.
+QString asSentence(QString message) {
+    const QString word = message.section(' ', 0, 0);
+    if (std::all_of(word.begin(), word.end(), [](QChar c) { return c.isLower(); }) && !word.isEmpty())
+        message[0] = message[0].toUpper();
+    return message;
 }
 
 QString seconds(qint64 milliseconds) {
@@ -171,7 +181,7 @@ ErrorPage::ErrorPage(QWidget* parent)
 void ErrorPage::showError(const QString& model, const Error& error) {
     m_title->setText(error.code == ErrorCode::cancelled ? tr("Opening %1 was cancelled").arg(model)
                                                         : tr("%1 could not be opened").arg(model));
-    m_message->setText(QString::fromStdString(error.message));
+    m_message->setText(asSentence(QString::fromStdString(error.message)));
     m_where->setText(tr("Where: %1").arg(QString::fromStdString(error.where)));
     m_where->setVisible(!error.where.empty() && error.message.find(error.where) == std::string::npos);
     m_advice->setText(openingAdvice(error));

@@ -1,6 +1,7 @@
 #include "app/gui/window/run_window.h"
 
 #include "app/gui/window/screenshots.h"
+#include "app/gui/window/translations.h"
 
 #include <QtCore/QTemporaryDir>
 #include <QtCore/QTextStream>
@@ -17,9 +18,9 @@ static void initResources() {
 namespace workbench::gui {
 namespace {
 
-int takeScreenshots(const WindowRequest& request, MainWindow& window, Appearance& appearance) {
+int takeScreenshots(const WindowRequest& request, MainWindow& window, const Locations& locations, Appearance& appearance) {
     int exitCode = 0;
-    Screenshots screenshots(window, appearance, request.screenshots);
+    Screenshots screenshots(window, locations, appearance, request.screenshots);
     window.show();
     screenshots.take(window.openModel(request.open.front()), [&](const std::optional<Error>& error) {
         QTextStream(stdout) << screenshots.written().join('\n') << '\n';
@@ -37,7 +38,6 @@ int takeScreenshots(const WindowRequest& request, MainWindow& window, Appearance
 } // namespace
 
 int runWindow(QApplication& application, const WindowRequest& request) {
-    Q_UNUSED(application)
     const bool pictures = !request.screenshots.isEmpty();
     // Pictures are the same whatever the user did to the window before.
     QTemporaryDir apart;
@@ -46,11 +46,13 @@ int runWindow(QApplication& application, const WindowRequest& request) {
         QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, apart.path());
     }
     initResources();
+    installTranslations(application, QLocale());
     QApplication::setWindowIcon(QIcon(":/fusion-workbench.svg"));
     Appearance appearance;
-    MainWindow window(Locations::find(), appearance);
+    const Locations locations = Locations::find();
+    MainWindow window(locations, appearance);
     if (pictures)
-        return takeScreenshots(request, window, appearance);
+        return takeScreenshots(request, window, locations, appearance);
     window.show();
     for (const OpenRequest& model : request.open) {
         Document& document = window.openModel(model)->document();

@@ -15,8 +15,12 @@ constexpr int kQuiet = 3;      // pauses in a row without work
 
 } // namespace
 
-Screenshots::Screenshots(MainWindow& window, Appearance& appearance, const QString& folder)
-    : QObject(&window), m_window(window), m_appearance(appearance), m_folder(folder) {}
+Screenshots::Screenshots(MainWindow& window, const Locations& locations, Appearance& appearance,
+                         const QString& folder)
+    : QObject(&window), m_window(window), m_locations(locations), m_appearance(appearance), m_folder(folder) {
+}
+
+Screenshots::~Screenshots() = default;
 
 void Screenshots::take(ModelTab* tab, std::function<void(std::optional<Error>)> done) {
     m_tab = tab;
@@ -37,11 +41,11 @@ void Screenshots::opened() {
         return end(*document.error());
     if (document.state() != Document::State::ready || !m_tab->workspace() || !m_shots.empty())
         return;
-    for (const QSize& size : kSizes)
-        for (const bool dark : {false, true})
-            for (const QString& id : m_tab->workspace()->ids())
-                m_shots.push_back({id, size, dark});
     decideSomething();
+    addPages();
+    addPanels();
+    addDialogs();
+    addShots();
     next();
 }
 
@@ -58,36 +62,63 @@ void Screenshots::decideSomething() {
     document.apply(applicable, Decision::apply, tr("apply everything"));
     document.apply({applicable.back()}, Decision::reject, tr("reject the last one"));
     document.setNote(applicable.back(), tr("slower with short prompts"));
-    m_tab->selection().selectSite(applicable.front(), sites[applicable.front()].module);
+}
+
+/// The first site of a pattern, seen in the graph; without one the first of all.
+void Screenshots::choose(const char* pattern) {
+    const std::vector<Site>& sites = m_tab->document().analysis().sites;
+    std::size_t chosen = 0;
+    while (chosen < sites.size() &&
+           (sites[chosen].pattern != pattern || sites[chosen].verdict != SiteVerdict::applicable))
+        ++chosen;
+    if (sites.empty())
+        return;
+    chosen = chosen == sites.size() ? 0 : chosen;
+    m_tab->selection().selectSite(chosen, sites[chosen].module);
     m_tab->selection().reveal();
+}
+
+void Screenshots::addShots() {
+    for (std::size_t i = 0; i < m_subjects.size(); ++i)
+        if (!m_subjects[i].isWindow)
+            for (const bool isDark : {false, true})
+                m_shots.push_back({i, QSize(), isDark});
+    for (const QSize& size : kSizes)
+        for (const bool isDark : {false, true})
+            for (std::size_t i = 0; i < m_subjects.size(); ++i)
+                if (m_subjects[i].isWindow)
+                    m_shots.push_back({i, size, isDark});
 }
 
 void Screenshots::next() {
     if (m_at == m_shots.size())
         return end(std::nullopt);
     const Shot shot = m_shots[m_at++];
-    m_window.resize(shot.size);
-    if (m_appearance.isDark() != shot.dark || m_appearance.choice() == Appearance::Choice::system)
-        m_appearance.show(shot.dark);
-    m_tab->workspace()->resetLayout();
-    m_tab->workspace()->showPanel(shot.panel);
-    settle([this, shot] {
-        if (shoot(QString("%1-%2x%3-%4.png")
-                      .arg(shot.panel)
-                      .arg(shot.size.width())
-                      .arg(shot.size.height())
-                      .arg(shot.dark ? "dark" : "light")))
+    const Subject& subject = m_subjects[shot.subject];
+    if (m_appearance.isDark() != shot.isDark || m_appearance.choice() == Appearance::Choice::system)
+        m_appearance.show(shot.isDark);
+    if (shot.size.isValid())
+        m_window.resize(shot.size); // its panels are laid out for it
+    QWidget* widget = subject.show();
+    if (shot.size.isValid())
+        widget->resize(shot.size);
+    settle([this, shot, widget] {
+        QString name = m_subjects[shot.subject].name;
+        if (shot.size.isValid())
+            name += QString("-%1x%2").arg(shot.size.width()).arg(shot.size.height());
+        if (shoot(*widget, name + (shot.isDark ? "-dark.png" : "-light.png")))
             next();
     });
 }
 
-bool Screenshots::shoot(const QString& name) {
+bool Screenshots::shoot(QWidget& widget, const QString& name) {
     const QString file = QDir(m_folder).filePath(name);
-    if (m_window.grab().save(file)) {
+    if (widget.grab().save(file)) {
         m_written += file;
         return true;
     }
-    end(Error{ErrorCode::badInput, "the picture " + file.toStdString() + " cannot be written", file.toStdString()});
+    end(Error{ErrorCode::badInput, "the picture " + file.toStdString() + " cannot be written",
+              file.toStdString()});
     return false;
 }
 
@@ -106,6 +137,9 @@ void Screenshots::settle(std::function<void()> then) {
 }
 
 void Screenshots::end(std::optional<Error> error) {
+    m_dialog.reset();
+    m_empty.reset();
+    m_failed.reset();
     m_tab->document().shutDown(); // what was decided for the pictures is nobody's unsaved work
     if (auto done = std::exchange(m_done, {}))
         done(std::move(error));

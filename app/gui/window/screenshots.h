@@ -9,35 +9,55 @@
 
 namespace workbench::gui {
 
-/// Pictures of the window with each panel in front, in each size, light and dark:
-/// "overview-1280x800-light.png". Takes a while; the event loop turns meanwhile.
+/// Pictures of what the user can see: each panel in front of a model in the middle of its work
+/// ("overview-1280x800-light.png"), the pages around it (start, a model that cannot be opened), and the
+/// dialogs. Each size of window, light and dark. Takes a while; the event loop turns meanwhile.
 class Screenshots : public QObject {
     Q_OBJECT
 public:
-    Screenshots(MainWindow& window, Appearance& appearance, const QString& folder);
+    Screenshots(MainWindow& window, const Locations& locations, Appearance& appearance,
+                const QString& folder);
+    ~Screenshots() override;
 
     /// Of a model in a tab that is being opened. `done` gets what went wrong; nothing: all are there.
     void take(ModelTab* tab, std::function<void(std::optional<Error>)> done);
     const QStringList& written() const { return m_written; }
 
 private:
+    struct Subject {
+        QString name;
+        std::function<QWidget*()>
+            show;             ///< what is pictured, as it should look; asked for again for each picture
+        bool isWindow = true; ///< in each size; a dialog has its own
+    };
+    struct Shot {
+        std::size_t subject;
+        QSize size; ///< invalid: its own
+        bool isDark = false;
+    };
+
     void opened();
     void decideSomething();
+    void choose(const char* pattern);
+    void addPanels();
+    void addPages();
+    void addDialogs();
+    void addShots();
     void next();
-    bool shoot(const QString& name);
+    bool shoot(QWidget& widget, const QString& name);
     void settle(std::function<void()> then);
     void end(std::optional<Error> error);
 
-    struct Shot {
-        QString panel;
-        QSize size;
-        bool dark = false;
-    };
     MainWindow& m_window;
+    Locations m_locations;
     Appearance& m_appearance;
     QString m_folder;
     ModelTab* m_tab = nullptr;
     std::function<void(std::optional<Error>)> m_done;
+    std::unique_ptr<MainWindow> m_empty,
+        m_failed;                      ///< at their start page, and with a model that is not there
+    std::unique_ptr<QWidget> m_dialog; ///< the one that is pictured
+    std::vector<Subject> m_subjects;
     std::vector<Shot> m_shots;
     std::size_t m_at = 0;
     QStringList m_written;

@@ -33,6 +33,7 @@ QLabel* heading(const QString& text, double scale) {
     font.setPointSizeF(font.pointSizeF() * scale);
     font.setBold(true);
     label->setFont(font);
+    label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     return label;
 }
 
@@ -52,7 +53,10 @@ StartPage::StartPage(QWidget* parent)
             Q_EMIT modelChosen(model);
     });
 
+    m_recent->setSpacing(3);
+    m_recent->setFrameShape(QFrame::NoFrame);
     auto* recent = new QVBoxLayout;
+    recent->setSpacing(8);
     recent->addWidget(heading(tr("Recent"), 1.2));
     recent->addWidget(m_recent, 1);
     auto* columns = new QHBoxLayout;
@@ -85,6 +89,7 @@ QWidget* StartPage::makeBeginning() {
     auto* box = new QWidget;
     auto* column = new QVBoxLayout(box);
     column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(8);
     column->addWidget(heading(tr("Begin"), 1.2));
     auto* folder = link(tr("Open a model folder"), tr("With config.json; weights are optional. Or drop it here."));
     auto* file = link(tr("Open a .pt2 archive"), tr("A program that torch.export wrote."));

@@ -18,9 +18,11 @@ namespace {
 constexpr int kStateVersion = 1; // of the saved places: docks that are gone or new are fine, another scheme is not
 constexpr const char* kPlaces = "workspace/places";
 constexpr const char* kCentre = "workspace/centre";
-constexpr double kLeftShare = 0.23; // of the width, at first
-constexpr double kRightShare = 0.26;
+constexpr double kLeftShare = 0.2; // of the width, at first
+constexpr double kRightShare = 0.23;
 constexpr double kBottomShare = 0.3;
+// In device-independent pixels: what a panel needs to say at a glance, and more than what it can use.
+constexpr int kLeastSide = 230, kMostSide = 520;
 
 Qt::DockWidgetArea areaOf(Place place) {
     switch (place) {
@@ -33,6 +35,10 @@ Qt::DockWidgetArea areaOf(Place place) {
     }
 }
 
+int sideWidth(Place place, int whole) {
+    return std::clamp(static_cast<int>(whole * (place == Place::left ? kLeftShare : kRightShare)), kLeastSide, kMostSide);
+}
+
 QString translated(const PanelSpec& spec) {
     return QCoreApplication::translate("panels", spec.title);
 }
@@ -43,7 +49,7 @@ Workspace::Workspace(Document& document, Selection& selection, const std::vector
     : QMainWindow(parent, Qt::Widget), m_centre(new QTabWidget) {
     setObjectName("workspace");
     setDockNestingEnabled(true);
-    setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+    setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging); // tabs can be dragged out
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
@@ -82,6 +88,25 @@ void Workspace::addDock(Entry& entry) {
     entry.dock->setWidget(entry.panel);
     entry.toggle = entry.dock->toggleViewAction();
     addDockWidget(areaOf(entry.spec.place), entry.dock);
+    const auto later = [this] { QMetaObject::invokeMethod(this, &Workspace::updateTitles, Qt::QueuedConnection); };
+    connect(entry.dock, &QDockWidget::visibilityChanged, this, later);
+    connect(entry.dock, &QDockWidget::topLevelChanged, this, later);
+    connect(entry.dock, &QDockWidget::dockLocationChanged, this, later);
+}
+
+/// A tab says the title already: a second line of it would take the room of a row.
+void Workspace::updateTitles() {
+    for (const Entry& entry : m_entries) {
+        if (!entry.dock)
+            continue;
+        const QList<QDockWidget*> beside = entry.dock->isFloating() ? QList<QDockWidget*>() : tabifiedDockWidgets(entry.dock);
+        const bool isTab = std::any_of(beside.begin(), beside.end(),
+                                       [](const QDockWidget* dock) { return dock->toggleViewAction()->isChecked(); });
+        if (isTab == (entry.dock->titleBarWidget() != nullptr))
+            continue;
+        delete entry.dock->titleBarWidget();
+        entry.dock->setTitleBarWidget(isTab ? new QWidget(entry.dock) : nullptr);
+    }
 }
 
 /// Docks of one side share it as tabs, the first one in front.
@@ -112,9 +137,7 @@ void Workspace::sizeDocks() {
         if (entry.spec.place == Place::bottom)
             resizeDocks({entry.dock}, {static_cast<int>(height() * kBottomShare)}, Qt::Vertical);
         else
-            resizeDocks({entry.dock},
-                        {static_cast<int>(width() * (entry.spec.place == Place::left ? kLeftShare : kRightShare))},
-                        Qt::Horizontal);
+            resizeDocks({entry.dock}, {sideWidth(entry.spec.place, width())}, Qt::Horizontal);
     }
 }
 

@@ -44,6 +44,7 @@ private:
     void placeDocks();
     void sizeDocks();
     void tellTheme();
+    void updateTitles();
     void restore();
     const Entry* find(const QString& id) const;
 

@@ -1,0 +1,85 @@
+#include "app/gui/window/consent_dialog.h"
+#include "app/gui/window/help_dialogs.h"
+#include "app/gui/window/recent_models.h"
+#include "app/gui/window/screenshots.h"
+#include "app/gui/window/workspace.h"
+
+/// What is pictured.
+
+namespace workbench::gui {
+namespace {
+
+OpenRequest requestOf(const QString& model) {
+    OpenRequest request;
+    request.model = model;
+    return request;
+}
+
+OwnCode someCode() {
+    OwnCode code;
+    code.directory = "/models/somebody/their-model";
+    code.classes = {"modeling_theirs.TheirForCausalLM", "configuration_theirs.TheirConfig"};
+    code.files = {"modeling_theirs.py", "configuration_theirs.py"};
+    return code;
+}
+
+} // namespace
+
+/// The window's own model: each panel in front, and the graph as it is seen first, then at a site.
+void Screenshots::addPanels() {
+    const auto panel = [this](const QString& id) {
+        m_tab->workspace()->resetLayout();
+        m_tab->workspace()->showPanel(id);
+        return &m_window;
+    };
+    m_subjects.push_back({"first", [this, panel] {
+                              m_tab->selection().selectModule("");
+                              m_tab->selection().reveal();
+                              return panel("canvas");
+                          }});
+    for (const QString& id : m_tab->workspace()->ids())
+        m_subjects.push_back({id, [this, panel, id] {
+                                  QWidget* shown = panel(id);
+                                  choose("add-rms-norm");
+                                  return shown;
+                              }});
+    m_subjects.push_back({"site", [this, panel] {
+                              QWidget* shown = panel("canvas");
+                              choose("qkv");
+                              return shown;
+                          }});
+}
+
+/// Windows of their own: the start page, and a model that is not there.
+void Screenshots::addPages() {
+    for (const char* model : {"/models/Qwen/Qwen3-235B-A22B", "/models/HuggingFaceTB/SmolLM2-135M-Instruct"})
+        rememberModel(model);
+    m_empty = std::make_unique<MainWindow>(m_locations, m_appearance);
+    m_failed = std::make_unique<MainWindow>(m_locations, m_appearance);
+    m_failed->openModel(requestOf("/models/somebody/moved-away.pt2"));
+    for (const auto& [name, window] : {std::pair{"start", m_empty.get()}, {"error", m_failed.get()}})
+        m_subjects.push_back({name, [window = window] {
+                                  window->show();
+                                  return window;
+                              }});
+}
+
+void Screenshots::addDialogs() {
+    const auto dialog = [this](const QString& name, std::function<QWidget*()> make) {
+        m_subjects.push_back({name,
+                              [this, make = std::move(make)] {
+                                  m_dialog.reset(make());
+                                  m_dialog->setAttribute(Qt::WA_DeleteOnClose, false);
+                                  m_dialog->show();
+                                  return m_dialog.get();
+                              },
+                              false});
+    };
+    dialog("about",
+           [this] { return makeAboutDialog(nullptr, m_tab->document().session().model().facts.versions); });
+    dialog("shortcuts", [this] { return makeShortcutsDialog(m_window, nullptr); });
+    dialog("tour", [] { return new TourDialog(nullptr); });
+    dialog("consent", [] { return new ConsentDialog(someCode(), nullptr); });
+}
+
+} // namespace workbench::gui

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <QtWidgets/QProxyStyle>
+
+namespace workbench::gui {
+
+/// Qt's Fusion style with quiet borders: thin lines between the docks instead of grips, flat titles and
+/// headers, a cross that is no alarm. Colours come from the palette alone, so that light and dark follow it.
+class WindowStyle : public QProxyStyle {
+    Q_OBJECT
+public:
+    WindowStyle();
+
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                       const QWidget* widget) const override;
+    void drawControl(ControlElement element, const QStyleOption* option, QPainter* painter,
+                     const QWidget* widget) const override;
+    QPixmap generatedIconPixmap(QIcon::Mode mode, const QPixmap& pixmap,
+                                const QStyleOption* option) const override;
+    QIcon standardIcon(StandardPixmap icon, const QStyleOption* option, const QWidget* widget) const override;
+    int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override;
+};
+
+} // namespace workbench::gui

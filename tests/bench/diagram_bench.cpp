@@ -1,5 +1,6 @@
 #include "app/diagram/search.h"
 #include "app/draw/export.h"
+#include "core/archive/pt2_reader.h"
 #include "core/archive/trace_reader.h"
 #include "fusion/fusion.h"
 
@@ -16,8 +17,8 @@
 #include <vector>
 
 /// Times what the window does with a traced model, on the wall clock (painting and search on the core's) and
-/// with nothing cached: `diagram_bench LAYOUT_HELPER TRACE_DIR... [--pictures FOLDER]`. The exit code is 1
-/// when a limit is passed.
+/// with nothing cached: `diagram_bench LAYOUT_HELPER TRACE_DIR|FILE.pt2... [--pictures FOLDER]`. The exit
+/// code is 1 when a limit is passed.
 
 namespace workbench {
 namespace {
@@ -71,6 +72,16 @@ Model modelOf(const Graph& traced) {
     model.marks = markCanonical(model.canonical, model.analysis,
                                 rewrite(model.canonical, model.analysis, decisions).value().outcomes);
     return model;
+}
+
+/// Of a folder that the tracer wrote, or of any torch.export archive.
+Result<Graph> graphOf(const std::filesystem::path& path) {
+    if (path.extension() == ".pt2") {
+        Result<Pt2Archive> archive = readPt2(path);
+        return archive ? Result<Graph>(std::move(archive->graph)) : Result<Graph>(archive.error());
+    }
+    Result<Trace> trace = readTrace(path);
+    return trace ? Result<Graph>(std::move(trace->graph)) : Result<Graph>(trace.error());
 }
 
 /// The whole way to a picture that fits into a window.
@@ -204,13 +215,16 @@ void save(const std::filesystem::path& folder, const std::string& name, const Sc
 }
 
 bool measure(const std::string& folder, const std::string& helper, const std::filesystem::path& pictures) {
-    const Result<Trace> trace = readTrace(folder);
-    if (!trace) {
-        std::fprintf(stderr, "%s\n", trace.error().message.c_str());
+    const auto begin = Clock::now();
+    const Result<Graph> graph = graphOf(folder);
+    if (!graph) {
+        std::fprintf(stderr, "%s\n", graph.error().message.c_str());
         return false;
     }
-    const Model model = modelOf(trace->graph);
+    const Model model = modelOf(*graph);
+    const double opening = since(begin);
     std::printf("%s: %zu nodes\n", folder.c_str(), model.canonical.nodes.size());
+    std::printf("  %-46s %8.2f ms\n", "reading and finding", opening);
     const std::string layer = firstLayer(model.canonical);
     const bool isLarge = model.canonical.nodes.size() > 3000;
     bool good = measureDrawing(model, "", helper, "first drawing", isLarge ? 1000 : 300);
@@ -247,7 +261,8 @@ int main(int count, char** arguments) {
         words.resize(words.size() - 2);
     }
     if (words.size() < 2) {
-        std::fprintf(stderr, "usage: diagram_bench LAYOUT_HELPER TRACE_DIR... [--pictures FOLDER]\n");
+        std::fprintf(stderr,
+                     "usage: diagram_bench LAYOUT_HELPER TRACE_DIR|FILE.pt2... [--pictures FOLDER]\n");
         return 2;
     }
     bool good = true;

@@ -113,8 +113,7 @@ def netron_once(browser_program: str, file: str, limit: float) -> dict:
             if seen:
                 return seen
             time.sleep(0.2)
-        page = browser.evaluate("document.body.className + ': ' + document.body.innerText.slice(0, 200)")
-        return {"error": f"nothing is drawn after {limit:.0f} s; the page says: {page}"}
+        return {"error": f"nothing is drawn after {limit:.0f} s"}
     finally:
         browser.close()
         netron.stop(address)

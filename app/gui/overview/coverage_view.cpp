@@ -101,9 +101,9 @@ void CoverageDelegate::paint(QPainter* painter, const QStyleOptionViewItem& give
 
     painter->setPen(option.palette.color(selected ? QPalette::HighlightedText : QPalette::Text));
     const QString counts = tr("%1/%2").arg(found).arg(places);
-    const QString numbers = found == 0      ? counts
-                            : done == found ? tr("%1 ✓").arg(counts)
-                                            : tr("%1, %2 done").arg(counts).arg(done);
+    const QString numbers = places > 0 && done == places ? tr("%1 ✓").arg(counts)
+                            : done == found              ? counts
+                                                         : tr("%1, %2 done").arg(counts).arg(done);
     const int numbersWidth = option.fontMetrics.horizontalAdvance(numbers);
     painter->drawText(text, Qt::AlignRight | Qt::AlignVCenter, numbers);
     painter->drawText(text.adjusted(0, 0, -numbersWidth - kMargin, 0), Qt::AlignLeft | Qt::AlignVCenter,

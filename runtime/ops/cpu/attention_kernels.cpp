@@ -1,6 +1,7 @@
 #include "runtime/ops/cpu/attention_rows.h"
 #include "runtime/ops/cpu/attention_tiles.h"
 #include "runtime/ops/cpu/kernel_entries.h"
+#include "runtime/ops/thread_pool.h"
 
 #include <ATen/Parallel.h>
 
@@ -42,7 +43,7 @@ void run(const AttentionCall& call) {
     if (threads == 1)
         work(0, 1);
     else
-        at::parallel_for(0, threads, 1, work);
+        parallelFor(threads, 1, work);
     for (const AttentionJoin& join : plan.joins)
         joinPartials<T>(call, join, partials.data());
 }

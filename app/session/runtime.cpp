@@ -15,7 +15,7 @@ namespace {
 
 bool isWithinDirectory(const std::filesystem::path& file, const std::filesystem::path& directory) {
     const std::filesystem::path relative = file.lexically_relative(directory);
-    return !file.empty() && !relative.empty() && *relative.begin() != "..";
+    return !directory.empty() && !relative.empty() && *relative.begin() != "..";
 }
 
 } // namespace

@@ -29,8 +29,10 @@ Status Scheduler::refusal(std::int64_t promptTokens, std::int64_t maxTokens) con
     // maxTokens may be the largest number: no sum with it.
     const std::string wanted = "The prompt of " + std::to_string(promptTokens) + " tokens and up to " +
                                std::to_string(maxTokens) + " new ones do not fit into ";
-    if (promptTokens > m_limits.contextTokens || maxTokens > m_limits.contextTokens - promptTokens)
-        return refuse(wanted + "the model's context of " + std::to_string(m_limits.contextTokens) +
+    const std::int64_t context = m_limits.contextTokens;
+    if (context != BlockAllocator::kUnlimited &&
+        (promptTokens > context || maxTokens > context - promptTokens))
+        return refuse(wanted + "the model's context of " + std::to_string(context) +
                       " tokens: shorten the prompt or ask for fewer.");
     // The last token is never stored.
     const std::int64_t capacity = m_blocks.capacityTokens(m_limits.stepTokens);

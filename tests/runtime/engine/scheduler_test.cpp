@@ -166,6 +166,14 @@ TEST(Scheduler, RefusesWhatCanNeverRunAndSaysWhy) {
     EXPECT_FALSE(scheduler.refusal(0, 1).ok());
 }
 
+TEST(Scheduler, NamesTheCacheWhereTheModelHasNoLimit) {
+    const auto scheduler = schedulerOf({.stepTokens = 8}, {4, 10});
+    const auto refused = scheduler.refusal(2, std::numeric_limits<std::int64_t>::max());
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find("the KV cache, which holds 40 tokens"), std::string::npos)
+        << refused.error().message;
+}
+
 TEST(Scheduler, RefusesLimitsThatLetNothingRun) {
     EXPECT_FALSE(Scheduler::create({.stepTokens = 0}, {4, 10}).ok());
     EXPECT_FALSE(Scheduler::create({.runningRequests = 0}, {4, 10}).ok());

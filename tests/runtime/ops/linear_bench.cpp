@@ -5,6 +5,7 @@
 //   usage: runtime_linear_bench [rounds]
 #include "runtime/ops/linear.h"
 #include "runtime/ops/thread_pool.h"
+#include "tests/runtime/ops/bench_clock.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -21,19 +21,6 @@ namespace workbench::ops {
 namespace {
 
 int rounds = 9;
-
-/// On one thread processor time, which a busy machine stretches less; else wall time.
-double now() {
-    timespec time{};
-    clock_gettime(at::get_num_threads() == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double seconds(const std::function<void()>& work) {
-    const double start = now();
-    work();
-    return now() - start;
-}
 
 double median(std::vector<double> values) {
     std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());

@@ -5,6 +5,7 @@
 #include "runtime/ops/attention.h"
 #include "runtime/ops/norm.h"
 #include "runtime/ops/rope.h"
+#include "tests/runtime/ops/bench_clock.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <vector>
 
@@ -20,19 +20,6 @@ namespace workbench::ops {
 namespace {
 
 int runs = 31;
-
-/// On one thread processor time, which a busy machine does not stretch; else wall time.
-double now() {
-    timespec time{};
-    clock_gettime(at::get_num_threads() == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double seconds(const std::function<void()>& work) {
-    const double start = now();
-    work();
-    return now() - start;
-}
 
 /// `bytes`: what one call must move.
 void compare(const char* name, double bytes, const std::function<void()>& ours,

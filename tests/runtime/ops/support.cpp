@@ -90,6 +90,13 @@ void expectClose(const at::Tensor& actual, const std::vector<double>& expected, 
     EXPECT_LE(different, allowed);
 }
 
+void expectCloseSums(const at::Tensor& actual, const at::Tensor& expected) {
+    const double ulps = actual.scalar_type() == at::kFloat    ? 200
+                        : actual.scalar_type() == at::kDouble ? 1e5
+                                                              : 1.01;
+    expectClose(actual, toDoubles(expected), ulps);
+}
+
 void expectEqual(const at::Tensor& actual, const std::vector<double>& expected) {
     const std::vector<double> values = toDoubles(actual);
     ASSERT_EQ(values.size(), expected.size());

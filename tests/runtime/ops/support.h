@@ -46,6 +46,10 @@ std::vector<double> toDoubles(const at::Tensor& tensor);
 /// kept in float32: a rounding at the wrong place changes far more.
 void expectClose(const at::Tensor& actual, const std::vector<double>& expected, double ulps = 4);
 
+/// For sums over many keys that the two add up in another order: more places in float32 and float64; 16-bit
+/// results, whose sums are kept in float32, still differ by one rounding at most.
+void expectCloseSums(const at::Tensor& actual, const at::Tensor& expected);
+
 /// Equal bits.
 void expectEqual(const at::Tensor& actual, const std::vector<double>& expected);
 

@@ -1,7 +1,4 @@
-#include "app/gui/window/main_window.h"
-#include "app/gui/window/workspace.h"
-#include "tests/app/gui/support/small_model.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/app/gui/window/own_folder.h"
 
 #include <QtGui/QAccessible>
 #include <QtTest/QTest>
@@ -17,13 +14,10 @@
 namespace workbench::gui::test {
 namespace {
 
-class Reach : public TemporaryFolder {
+class Reach : public OwnFolder {
 protected:
     void SetUp() override {
-        QSettings().clear();
-        qputenv("WORKBENCH_PYTHON", WORKBENCH_FAKE_PYTHON);
-        m_locations = Locations::find();
-        m_locations.cache = folder() / "cache";
+        OwnFolder::SetUp();
         m_appearance = std::make_unique<Appearance>();
         m_window = std::make_unique<MainWindow>(m_locations, *m_appearance);
         m_window->resize(1600, 1000);
@@ -32,12 +26,7 @@ protected:
     }
 
     ModelTab* openSmall() {
-        OpenRequest request;
-        request.model = QString::fromStdString((folder() / "missing.pt2").string());
-        ModelTab* tab = m_window->openModel(request);
-        EXPECT_TRUE(waitFor([&] { return tab->document().state() == Document::State::failed; }));
-        tab->document().openSession(smallSession(4));
-        EXPECT_TRUE(waitFor([&] { return tab->workspace() != nullptr; }));
+        ModelTab* tab = openSmallIn(*m_window);
         settle(tab->document());
         return tab;
     }
@@ -85,7 +74,6 @@ protected:
                 << nameOf(widget) << " is not reached by Tab";
     }
 
-    Locations m_locations;
     std::unique_ptr<Appearance> m_appearance;
     std::unique_ptr<MainWindow> m_window;
 };

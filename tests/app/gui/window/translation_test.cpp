@@ -1,10 +1,7 @@
 #include "app/gui/window/help_dialogs.h"
-#include "app/gui/window/main_window.h"
 #include "app/gui/window/translations.h"
-#include "app/gui/window/workspace.h"
 #include "fusion/match/pattern.h"
-#include "tests/app/gui/support/small_model.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/app/gui/window/own_folder.h"
 
 #include <QtCore/QRegularExpression>
 #include <QtCore/QTranslator>
@@ -120,16 +117,7 @@ private:
     std::set<std::string> m_bare;
 };
 
-class Translation : public TemporaryFolder {
-protected:
-    void SetUp() override {
-        QSettings().clear();
-        qputenv("WORKBENCH_PYTHON", WORKBENCH_FAKE_PYTHON);
-        m_locations = Locations::find();
-        m_locations.cache = folder() / "cache";
-    }
-    Locations m_locations;
-};
+using Translation = OwnFolder;
 
 TEST_F(Translation, NoTextOfTheWindowIsBare) {
     Brackets brackets;
@@ -139,12 +127,8 @@ TEST_F(Translation, NoTextOfTheWindowIsBare) {
     window->show();
     Texts texts;
     texts.addAll(*window);
-    OpenRequest request;
-    request.model = QString::fromStdString((folder() / "missing.pt2").string());
-    ModelTab* tab = window->openModel(request);
-    ASSERT_TRUE(waitFor([&] { return tab->document().state() == Document::State::failed; }));
-    tab->document().openSession(smallSession(4));
-    ASSERT_TRUE(waitFor([&] { return tab->workspace() != nullptr; }));
+    ModelTab* tab = openSmallIn(*window);
+    ASSERT_FALSE(HasFailure());
     settle(tab->document());
     const std::vector<Site>& sites = tab->document().analysis().sites;
     tab->selection().selectSite(0, sites[0].module);

@@ -1,11 +1,8 @@
-#include "app/gui/window/main_window.h"
 #include "app/gui/window/notice_bar.h"
 #include "app/gui/window/plan_actions.h"
 #include "app/gui/window/recent_models.h"
-#include "app/gui/window/workspace.h"
 #include "app/session/plan_store.h"
-#include "tests/app/gui/support/small_model.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/app/gui/window/own_folder.h"
 
 #include <QtCore/QMimeData>
 #include <QtGui/QAction>
@@ -24,14 +21,11 @@
 namespace workbench::gui::test {
 namespace {
 
-class Window : public TemporaryFolder {
+class Window : public OwnFolder {
 protected:
     void SetUp() override {
-        QSettings().clear();
-        qputenv("WORKBENCH_PYTHON", WORKBENCH_FAKE_PYTHON);
+        OwnFolder::SetUp();
         qputenv("FAKE_TRACER_LOG", QByteArray::fromStdString((folder() / "log").string()));
-        m_locations = Locations::find();
-        m_locations.cache = folder() / "cache";
         m_appearance = std::make_unique<Appearance>();
         m_window = std::make_unique<MainWindow>(m_locations, *m_appearance);
         m_window->show();
@@ -41,19 +35,7 @@ protected:
         qunsetenv("FAKE_TRACER");
     }
 
-    /// A tab with a small model that is ready.
-    ModelTab* openSmall() {
-        ModelTab* tab = m_window->openModel(missing());
-        EXPECT_TRUE(waitFor([&] { return tab->document().state() == Document::State::failed; }));
-        tab->document().openSession(smallSession(4));
-        EXPECT_TRUE(waitFor([&] { return tab->workspace() != nullptr; }));
-        return tab;
-    }
-    OpenRequest missing() const {
-        OpenRequest request;
-        request.model = QString::fromStdString((folder() / "missing.pt2").string());
-        return request;
-    }
+    ModelTab* openSmall() { return openSmallIn(*m_window); }
     QAction* action(const char* name) const { return m_window->findChild<QAction*>(name); }
     /// The first site that there is something to decide about.
     static std::size_t firstSite(ModelTab* tab) {
@@ -86,7 +68,6 @@ protected:
     }
     QString planFile() const { return QString::fromStdString((folder() / "plan.json").string()); }
 
-    Locations m_locations;
     std::unique_ptr<Appearance> m_appearance;
     std::unique_ptr<MainWindow> m_window;
 };

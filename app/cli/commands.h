@@ -30,8 +30,8 @@ Status runWindow(const Options& options, Context& context); ///< does not come b
 
 /// A window could be shown.
 bool hasDisplay();
-/// `workbench` and `workbench MODEL` open the window: somebody sits at a terminal of a desktop, and it is built. A script
-/// or a pipe gets the report, wherever it runs.
+/// `workbench` and `workbench MODEL` open the window: somebody sits at a terminal of a desktop, and it is
+/// built. A script or a pipe gets the report, wherever it runs.
 bool opensWindow(const Locations& locations);
 
 /// Opens MODEL, then takes --plan and the decision options in order. Warnings of the trace go to the log.

@@ -163,8 +163,9 @@ void Parser::addDecisions(CLI::App& app) {
 void Parser::addWorker(CLI::App& app) {
     CLI::Option* worker = app.add_option("--worker", m_options.worker,
                                          "Command of the worker, such as \"ssh gpubox workbench-worker\"");
-    app.add_option("--worker-model", m_options.workerModel,
-                   "The model's directory where that worker runs, when it has another name there or no weights here")
+    app.add_option(
+           "--worker-model", m_options.workerModel,
+           "The model's directory where that worker runs, when it has another name there or no weights here")
         ->needs(worker);
 }
 
@@ -266,10 +267,12 @@ void Parser::addBisect() {
 }
 
 void Parser::addRender() {
-    CLI::App& app = addCommand(Verb::render, "render", "Draw a module's graph as a picture, without a display");
+    CLI::App& app =
+        addCommand(Verb::render, "render", "Draw a module's graph as a picture, without a display");
     addModel(app, true);
     addDecisions(app);
-    app.add_option("--scope", m_options.scope, "The module to draw, such as model.layers.0 (the whole model)");
+    app.add_option("--scope", m_options.scope,
+                   "The module to draw, such as model.layers.0 (the whole model)");
     addRepeatable(app, "--expand", m_options.expand,
                   "Open a module in place; a folded row as model.layers.0-27, \"*\" for all");
     addSwitch(app, "--rewritten", m_options.drawRewritten, "Draw the graph after the rewrites");
@@ -312,12 +315,14 @@ void Parser::addWindow() {
 Status Parser::chooseWindow(bool opensWindow) {
     const CLI::Option* work = nullptr;
     for (const CLI::Option* option : m_app.parse_order())
-        if (!option->check_name("MODEL") && !option->check_name("--dtype") && !option->check_name("--screenshots") &&
-            !option->check_name("--trust-remote-code") && !option->check_name("--time-limit"))
+        if (!option->check_name("MODEL") && !option->check_name("--dtype") &&
+            !option->check_name("--screenshots") && !option->check_name("--trust-remote-code") &&
+            !option->check_name("--time-limit"))
             work = option;
     if (!m_options.screenshots.empty() && work)
         return Error{ErrorCode::usage,
-                     "--screenshots and " + work->get_name() + " do not go together: pictures are taken of MODEL as it is",
+                     "--screenshots and " + work->get_name() +
+                         " do not go together: pictures are taken of MODEL as it is",
                      {}};
     if (!m_options.screenshots.empty() || (opensWindow && !work))
         m_options.verb = Verb::window;

@@ -52,7 +52,7 @@ struct Options {
     std::filesystem::path prompts;
     bool leaveOneOut = false;
     std::string bisectBy = "numbers"; ///< bisect: "numbers", "speed"
-    std::string scope; ///< render: module path; empty: the model
+    std::string scope;                ///< render: module path; empty: the model
     std::vector<std::string> expand;
     bool drawRewritten = false;
     bool overlayWeights = false;

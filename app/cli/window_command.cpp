@@ -29,8 +29,9 @@ std::string dtypeText(TraceDtype dtype) {
 }
 
 std::vector<std::string> windowWords(const Options& options, const Locations& locations) {
-    std::vector<std::string> words = {windowProgram(locations).string(), "--dtype", dtypeText(options.trace.dtype),
-                                      "--time-limit", std::to_string(options.trace.timeLimit.count())};
+    std::vector<std::string> words = {windowProgram(locations).string(), "--dtype",
+                                      dtypeText(options.trace.dtype), "--time-limit",
+                                      std::to_string(options.trace.timeLimit.count())};
     if (options.trace.trustRemoteCode)
         words.emplace_back("--trust-remote-code");
     if (!options.plan.empty())
@@ -53,19 +54,22 @@ bool hasDisplay() {
 }
 
 bool opensWindow(const Locations& locations) {
-    return (isSet("WAYLAND_DISPLAY") || isSet("DISPLAY")) && ::isatty(STDOUT_FILENO) == 1 && isBuilt(locations);
+    return (isSet("WAYLAND_DISPLAY") || isSet("DISPLAY")) && ::isatty(STDOUT_FILENO) == 1 &&
+           isBuilt(locations);
 }
 
 /// The window takes this process's place: its signals, exit code and terminal are the window's own.
 Status runWindow(const Options& options, Context& context) {
     if (!isBuilt(context.locations))
-        return Error{ErrorCode::usage,
-                     "this build has no window (it needs Qt 6 and Graphviz at configure time): use the commands, see "
-                     "`workbench --help`",
-                     {}};
+        return Error{
+            ErrorCode::usage,
+            "this build has no window (it needs Qt 6 and Graphviz at configure time): use the commands, see "
+            "`workbench --help`",
+            {}};
     if (options.screenshots.empty() && !hasDisplay())
         return Error{ErrorCode::usage,
-                     "there is no display to open a window on: start it in a desktop session, or use `workbench inspect` and "
+                     "there is no display to open a window on: start it in a desktop session, or use "
+                     "`workbench inspect` and "
                      "`workbench render`",
                      {}};
     std::vector<std::string> words = windowWords(options, context.locations);
@@ -75,7 +79,8 @@ Status runWindow(const Options& options, Context& context) {
     arguments.push_back(nullptr);
     context.out << std::flush;
     ::execv(arguments.front(), arguments.data());
-    return Error{ErrorCode::runtimeFailed, words.front() + " could not be started: " + std::strerror(errno), words.front()};
+    return Error{ErrorCode::runtimeFailed, words.front() + " could not be started: " + std::strerror(errno),
+                 words.front()};
 }
 
 } // namespace workbench::cli

@@ -8,8 +8,8 @@
 #include <csignal>
 #include <cstdio>
 
-/// workbench-window: what `workbench` starts where a display is there. A program of its own, so that the command line
-/// loads no Qt Widgets.
+/// workbench-window: what `workbench` starts where a display is there. A program of its own, so that the
+/// command line loads no Qt Widgets.
 
 namespace {
 
@@ -32,7 +32,8 @@ void choosePlatforms(int argc, char** argv) {
         if (QByteArray(argv[i]).startsWith("--screenshots"))
             qputenv("QT_QPA_PLATFORM", "offscreen");
     if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))
-        qputenv("QT_QPA_PLATFORM", qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ? "wayland;xcb;minimal" : "xcb;minimal");
+        qputenv("QT_QPA_PLATFORM",
+                qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ? "wayland;xcb;minimal" : "xcb;minimal");
 }
 
 } // namespace
@@ -47,7 +48,8 @@ int main(int argc, char** argv) {
     QApplication application(argc, argv);
     QApplication::setApplicationDisplayName(QApplication::translate("window", "Fusion Workbench"));
     if (QApplication::platformName() == "minimal")
-        return usage("the display cannot be reached: start it in a desktop session, or use the commands without a window "
+        return usage("the display cannot be reached: start it in a desktop session, or use the commands "
+                     "without a window "
                      "(`workbench --help`)");
 
     QCommandLineParser parser;

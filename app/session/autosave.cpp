@@ -3,9 +3,8 @@
 #include "core/support/atomic_file.h"
 #include "core/support/read_file.h"
 
-#include <nlohmann/json.hpp>
-
 #include <fcntl.h>
+#include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -41,7 +40,8 @@ void removeFolder(const fs::path& folder) {
 }
 
 std::int64_t now() {
-    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::system_clock::now().time_since_epoch())
         .count();
 }
 

@@ -19,8 +19,8 @@ struct Autosaved {
     std::int64_t savedAt = 0;   ///< seconds since 1970
 };
 
-/// A place in the cache for the unsaved work of one tab, held by a lock as long as the object lives. After a crash
-/// the lock is free and the work is found again; a normal end removes it.
+/// A place in the cache for the unsaved work of one tab, held by a lock as long as the object lives. After a
+/// crash the lock is free and the work is found again; a normal end removes it.
 class AutosaveSlot {
 public:
     static Result<AutosaveSlot> create(const std::filesystem::path& cache);

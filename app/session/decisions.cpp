@@ -88,7 +88,8 @@ std::optional<double> numberOf(const FactValue& fact) {
     return real ? std::optional(*real) : std::nullopt;
 }
 
-/// What the plan states otherwise; empty when it agrees. Facts of other versions of the program are not compared.
+/// What the plan states otherwise; empty when it agrees. Facts of other versions of the program are not
+/// compared.
 std::string otherFact(const PlanSite& planned, const Site& site) {
     for (const auto& [name, fact] : planned.facts) {
         const auto known = site.facts.find(name);

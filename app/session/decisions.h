@@ -24,8 +24,9 @@ Result<Decisions> decide(const Analysis& analysis, Decisions start, const std::v
 /// though the plan applies it, is an error (badInput) that names both the site and the file.
 Result<Decisions> decisionsOf(const FusionPlan& plan, const Analysis& analysis, std::string_view file);
 
-/// Fails (badInput) where the plan says of a site or of a merged weight something else than the analysis of the
-/// graph that it was made for: whoever reads that file would compute other numbers than those proven here.
+/// Fails (badInput) where the plan says of a site or of a merged weight something else than the analysis of
+/// the graph that it was made for: whoever reads that file would compute other numbers than those proven
+/// here.
 Status sameFindings(const FusionPlan& plan, const Analysis& analysis, std::string_view file);
 
 /// The user's own words by site id.

@@ -9,7 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> kKinds = {".json", ".safetensors", ".py", ".pt2", ".model", ".gguf"};
+constexpr std::array<std::string_view, 6> kKinds = {".json", ".safetensors", ".py",
+                                                    ".pt2",  ".model",       ".gguf"};
 
 void stamp(const fs::path& file, FileStamps& stamps) {
     struct stat status {};

@@ -63,5 +63,4 @@ private:
     std::vector<std::vector<std::size_t>> m_sites; ///< by node
 };
 
-
 } // namespace workbench

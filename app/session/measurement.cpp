@@ -55,7 +55,8 @@ Status checkContext(const ModelFacts& facts, const BenchLoad& load,
     std::int64_t longest = prompts.empty() ? load.promptTokens : 0;
     for (const auto& prompt : prompts)
         longest = std::max(longest, static_cast<std::int64_t>(prompt.size()));
-    const bool fits = load.newTokens <= facts.contextLength && longest <= facts.contextLength - load.newTokens;
+    const bool fits =
+        load.newTokens <= facts.contextLength && longest <= facts.contextLength - load.newTokens;
     if (facts.contextLength <= 0 || fits)
         return Ok{};
     return Error{ErrorCode::badInput,

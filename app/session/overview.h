@@ -11,8 +11,8 @@ namespace workbench {
 
 /// Sites below a module, submodules included.
 struct ModuleFusion {
-    std::int64_t found = 0;   ///< applicable or present
-    std::int64_t done = 0;    ///< applied, present, or contained in an applied one
+    std::int64_t found = 0; ///< applicable or present
+    std::int64_t done = 0;  ///< applied, present, or contained in an applied one
     std::int64_t refused = 0;
 };
 

@@ -22,9 +22,10 @@ struct StoredPlan {
 };
 Result<StoredPlan> loadPlan(const std::filesystem::path& file);
 
-/// Writes a plan; atomically. `known`: what the file held when it was last read or written here; when it holds
-/// something else by now it stays, and the error's code is `usage`: somebody else saved it meanwhile, ask. Without
-/// `known` whatever is there is replaced. Two windows that save at once do so one after the other.
+/// Writes a plan; atomically. `known`: what the file held when it was last read or written here; when it
+/// holds something else by now it stays, and the error's code is `usage`: somebody else saved it meanwhile,
+/// ask. Without `known` whatever is there is replaced. Two windows that save at once do so one after the
+/// other.
 Result<FileContent> storePlan(const FusionPlan& plan, const std::filesystem::path& file,
                               const std::optional<FileContent>& known, const std::filesystem::path& cache,
                               const Job& job);

@@ -41,7 +41,8 @@ Error setupFailed(const std::string& what) {
     return {ErrorCode::cannotTrace, what, {}};
 }
 
-/// pip's last line is that no version was found; what it said before tells a missing network from a missing package.
+/// pip's last line is that no version was found; what it said before tells a missing network from a missing
+/// package.
 bool isUnreachable(const std::string& said) {
     for (const char* sign : {"(from versions: none)", "Failed to establish a new connection",
                              "Temporary failure in name resolution", "Network is unreachable"})
@@ -73,8 +74,9 @@ Result<std::vector<std::string>> linesOf(std::vector<std::string> words, const s
     if (finished->how == Finished::How::cancelled)
         return cancelledError();
     if (!finished->exit.success() && isUnreachable(finished->errorTail))
-        return setupFailed(what + ": the package index cannot be reached: check the network and its proxy, or name another "
-                                  "index in PIP_INDEX_URL, then run `workbench setup` again");
+        return setupFailed(
+            what + ": the package index cannot be reached: check the network and its proxy, or name another "
+                   "index in PIP_INDEX_URL, then run `workbench setup` again");
     if (!finished->exit.success())
         return setupFailed(what + ": it " + finished->exit.text() + ": " + lastLine(finished->errorTail));
     return lines;

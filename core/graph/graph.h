@@ -12,8 +12,9 @@
 #include <variant>
 #include <vector>
 
-/// The functional tensor graph that everything works on: inputs, nodes in topological order, outputs. No op mutates.
-/// Symbolic scalars are never values: sizes such as `sym_size * 2` are SymInt expressions inside arguments and shapes.
+/// The functional tensor graph that everything works on: inputs, nodes in topological order, outputs. No op
+/// mutates. Symbolic scalars are never values: sizes such as `sym_size * 2` are SymInt expressions inside
+/// arguments and shapes.
 
 namespace workbench {
 
@@ -24,7 +25,7 @@ inline constexpr std::int32_t kNone = -1;
 struct TensorMeta {
     ScalarType dtype = ScalarType::f32;
     SymShape shape;
-    bool operator==(const TensorMeta &) const = default;
+    bool operator==(const TensorMeta&) const = default;
 };
 
 /// A tensor value. Its name is unique in its graph; a rewrite keeps the names of the values that it replaces.
@@ -35,36 +36,38 @@ struct Value {
 };
 
 struct None {
-    bool operator==(const None &) const = default;
+    bool operator==(const None&) const = default;
 };
 /// A use of a tensor value as an argument.
 struct ValueRef {
     ValueId id = kNone;
-    bool operator==(const ValueRef &) const = default;
+    bool operator==(const ValueRef&) const = default;
 };
 /// torch's layout, device and memory-format enums: kept by name ("strided", "cpu", "contiguous_format").
 struct Keyword {
     enum class Kind { layout, device, memoryFormat } kind;
     std::string name;
-    bool operator==(const Keyword &) const = default;
+    bool operator==(const Keyword&) const = default;
 };
 
-/// An argument's value. Integers are SymInts (usually constant). In a value list, kNone stands for an absent tensor.
-using ArgumentValue = std::variant<None, bool, SymInt, double, std::string, ScalarType, Keyword, ValueRef,
-                                   std::vector<ValueRef>, std::vector<SymInt>, std::vector<double>, std::vector<bool>>;
+/// An argument's value. Integers are SymInts (usually constant). In a value list, kNone stands for an absent
+/// tensor.
+using ArgumentValue =
+    std::variant<None, bool, SymInt, double, std::string, ScalarType, Keyword, ValueRef,
+                 std::vector<ValueRef>, std::vector<SymInt>, std::vector<double>, std::vector<bool>>;
 
 /// Every argument carries the name that the op's schema gives it ("self", "other", "dim"), positional or not.
 struct Argument {
     std::string name;
     ArgumentValue value;
-    bool operator==(const Argument &) const = default;
+    bool operator==(const Argument&) const = default;
 };
 
 /// A module on the path from the model to a node: {"model.layers.0.mlp", "LlamaMLP"}. The root has path "".
 struct ModuleInfo {
     std::string path;
     std::string className;
-    bool operator==(const ModuleInfo &) const = default;
+    bool operator==(const ModuleInfo&) const = default;
 };
 
 /// One frame of the Python stack that made a node.
@@ -73,7 +76,7 @@ struct SourceFrame {
     std::int32_t line = 0; ///< 1-based
     std::string function;
     std::string text; ///< the source line, trimmed; may be empty
-    bool operator==(const SourceFrame &) const = default;
+    bool operator==(const SourceFrame&) const = default;
 };
 /// Outermost frame first; the last one is the model's own line.
 using SourceStack = std::vector<SourceFrame>;
@@ -84,21 +87,24 @@ struct Node {
     std::vector<ValueId> outputs;
     std::int32_t module = kNone; ///< index into Graph::modules, the innermost one
     std::int32_t source = kNone; ///< index into Graph::sources
-    std::vector<NodeId> origins; ///< nodes of the graph that this graph was derived from; empty in a traced graph
+    std::vector<NodeId>
+        origins; ///< nodes of the graph that this graph was derived from; empty in a traced graph
 };
 
-/// How a parameter's data comes about when it is not stored as is: source parameters concatenated along `dim`.
+/// How a parameter's data comes about when it is not stored as is: source parameters concatenated along
+/// `dim`.
 struct DerivedParameter {
     std::vector<std::string> sources;
     std::int64_t dim = 0;
-    bool operator==(const DerivedParameter &) const = default;
+    bool operator==(const DerivedParameter&) const = default;
 };
 
 struct Input {
     enum class Kind { user, parameter, buffer, constant };
     Kind kind = Kind::user;
     ValueId value = kNone;
-    std::string target; ///< name of the parameter, buffer or constant ("model.norm.weight"); the input's name for user inputs
+    std::string target; ///< name of the parameter, buffer or constant ("model.norm.weight"); the input's name
+                        ///< for user inputs
     std::optional<DerivedParameter> derived;
 };
 
@@ -126,24 +132,25 @@ public:
     std::int32_t addModule(ModuleInfo module); ///< returns the existing index when the path is known
     std::int32_t addSource(SourceStack stack);
 
-    const Node &node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
-    const Value &value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
-    const Input *inputOf(ValueId id) const; ///< nullptr when the value is made by a node. Linear in the inputs: index it in loops
-    std::string_view modulePath(NodeId id) const; ///< "" when unknown
-    const SourceFrame *sourceFrame(NodeId id) const; ///< the model's own line; nullptr when unknown
+    const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
+    const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
+    const Input* inputOf(ValueId id)
+        const; ///< nullptr when the value is made by a node. Linear in the inputs: index it in loops
+    std::string_view modulePath(NodeId id) const;    ///< "" when unknown
+    const SourceFrame* sourceFrame(NodeId id) const; ///< the model's own line; nullptr when unknown
 };
 
 /// The argument of that name, or nullptr.
-const ArgumentValue *argument(const Node &node, std::string_view name);
+const ArgumentValue* argument(const Node& node, std::string_view name);
 /// The tensor operand of that name, or kNone.
-ValueId operand(const Node &node, std::string_view name);
-/// Tensor operands in argument order. Holds them itself as long as they are few, as nearly always: matching asks
-/// for the operands of a node many times.
+ValueId operand(const Node& node, std::string_view name);
+/// Tensor operands in argument order. Holds them itself as long as they are few, as nearly always: matching
+/// asks for the operands of a node many times.
 class Operands {
 public:
     void add(ValueId value);
-    const ValueId *begin() const { return m_many.empty() ? m_few.data() : m_many.data(); }
-    const ValueId *end() const { return begin() + m_size; }
+    const ValueId* begin() const { return m_many.empty() ? m_few.data() : m_many.data(); }
+    const ValueId* end() const { return begin() + m_size; }
     std::size_t size() const { return m_size; }
     bool empty() const { return m_size == 0; }
     ValueId front() const { return *begin(); }
@@ -156,12 +163,13 @@ private:
 };
 
 /// All tensor operands in argument order, those in lists included, absent ones left out.
-Operands operands(const Node &node);
+Operands operands(const Node& node);
 
-/// Who uses each value: `users(v)` in node order, graph outputs last. Valid as long as the graph is not changed.
+/// Who uses each value: `users(v)` in node order, graph outputs last. Valid as long as the graph is not
+/// changed.
 class Users {
 public:
-    explicit Users(const Graph &graph);
+    explicit Users(const Graph& graph);
     std::span<const Use> of(ValueId value) const {
         const auto at = static_cast<std::size_t>(value);
         return std::span(m_uses).subspan(m_begins[at], m_begins[at + 1] - m_begins[at]);

@@ -25,7 +25,8 @@ struct Error {
 };
 
 /// A value or an Error. `value()` on an Error is a broken invariant and aborts.
-template <typename T> class [[nodiscard]] Result {
+template <typename T>
+class [[nodiscard]] Result {
 public:
     Result(T value) : m_state(std::in_place_index<0>, std::move(value)) {}
     Result(Error error) : m_state(std::in_place_index<1>, std::move(error)) {}
@@ -33,20 +34,19 @@ public:
     bool ok() const { return m_state.index() == 0; }
     explicit operator bool() const { return ok(); }
 
-    const T &value() const & { return *checked(); }
-    T &value() & { return *const_cast<T *>(checked()); }
-    T &&value() && { return std::move(*const_cast<T *>(checked())); }
-    const T *operator->() const { return checked(); }
-    T *operator->() { return const_cast<T *>(checked()); }
-    const T &operator*() const & { return *checked(); }
-    T &operator*() & { return *const_cast<T *>(checked()); }
+    const T& value() const& { return *checked(); }
+    T& value() & { return *const_cast<T*>(checked()); }
+    T&& value() && { return std::move(*const_cast<T*>(checked())); }
+    const T* operator->() const { return checked(); }
+    T* operator->() { return const_cast<T*>(checked()); }
+    const T& operator*() const& { return *checked(); }
+    T& operator*() & { return *const_cast<T*>(checked()); }
 
-    const Error &error() const { return std::get<1>(m_state); }
+    const Error& error() const { return std::get<1>(m_state); }
 
 private:
-    const T *checked() const
-    {
-        const T *value = std::get_if<0>(&m_state);
+    const T* checked() const {
+        const T* value = std::get_if<0>(&m_state);
         if (!value)
             __builtin_trap();
         return value;

@@ -7,13 +7,17 @@
 #include <string>
 #include <vector>
 
-/// The framed protocol between the session and a worker: a 20-byte header, a JSON message, an optional binary payload.
+/// The framed protocol between the session and a worker: a 20-byte header, a JSON message, an optional binary
+/// payload.
 ///
 ///     "FWB1"  u32 LE header version (1)  u32 LE bytes of JSON  u64 LE bytes of payload
 ///
-/// Messages: request {"id": 7, "method": "verify", "params": {...}}; answers {"id": 7, "event": "progress", ...},
-/// {"id": 7, "event": "token", ...}, {"id": 7, "result": {...}} or {"id": 7, "error": {"code": "runtimeFailed", "message": "...", "where": "..."}}.
-/// {"method": "cancel", "params": {"id": 7}} cancels. Limits: JSON 1 GiB, payload 16 GiB; past them the frame is refused.
+/// Messages: request {"id": 7, "method": "verify", "params": {...}}; answers {"id": 7, "event": "progress",
+/// ...},
+/// {"id": 7, "event": "token", ...}, {"id": 7, "result": {...}} or {"id": 7, "error": {"code":
+/// "runtimeFailed", "message": "...", "where": "..."}}.
+/// {"method": "cancel", "params": {"id": 7}} cancels. Limits: JSON 1 GiB, payload 16 GiB; past them the frame
+/// is refused.
 
 namespace workbench {
 
@@ -22,8 +26,9 @@ struct Frame {
     std::vector<std::byte> payload;
 };
 
-/// Reads exactly one frame from a file descriptor. An end of file before the first byte is an Error with message "end of stream".
+/// Reads exactly one frame from a file descriptor. An end of file before the first byte is an Error with
+/// message "end of stream".
 Result<Frame> readFrame(int fd);
-Status writeFrame(int fd, const Frame &frame);
+Status writeFrame(int fd, const Frame& frame);
 
 } // namespace workbench

@@ -16,8 +16,7 @@ bool hold(Search& search, NodeId node, const std::vector<Condition>& conditions)
 }
 
 /// The tensor operands, when there are `count`.
-bool operandsOf(Search& search, NodeId node, std::size_t count, std::string_view what,
-                Operands& found) {
+bool operandsOf(Search& search, NodeId node, std::size_t count, std::string_view what, Operands& found) {
     found = operands(search.view().node(node));
     return search.require(found.size() == count, node, what, [&] {
         return search.view().node(node).op + " of " + std::to_string(found.size()) + " tensors";

@@ -33,8 +33,8 @@ struct SiteGain {
     bool operator==(const SiteGain&) const = default;
 };
 
-/// One entry per site of `analysis`, which is that of `canonical`; nullopt for sites that are not applicable. Every symbol of the
-/// graph stands for `tokens`. Each site is taken alone, as if nothing else were applied.
+/// One entry per site of `analysis`, which is that of `canonical`; nullopt for sites that are not applicable.
+/// Every symbol of the graph stands for `tokens`. Each site is taken alone, as if nothing else were applied.
 std::vector<std::optional<SiteGain>> estimateGains(const Graph& canonical, const Analysis& analysis,
                                                    std::int64_t tokens);
 

@@ -7,7 +7,8 @@ namespace workbench {
 KvCache::KvCache(const std::vector<AttentionShape>& shapes, std::int64_t capacity) : m_capacity(capacity) {
     m_layers.reserve(shapes.size());
     for (const AttentionShape& shape : shapes)
-        m_layers.push_back(ops::makeKvCache(capacity, shape.kvHeads, shape.width, shape.valueWidth, shape.dtype));
+        m_layers.push_back(
+            ops::makeKvCache(capacity, shape.kvHeads, shape.width, shape.valueWidth, shape.dtype));
 }
 
 std::int64_t KvCache::length() const {

@@ -13,9 +13,9 @@
 #include <fstream>
 #include <string>
 
-/// How long the window's event loop is kept from turning while a model is opened, shown, decided, proven and closed:
-/// `window_bench EXECUTABLES MODEL...`, with the folder that has workbench-layout and workbench-worker. The exit code is
-/// 1 when a limit is passed.
+/// How long the window's event loop is kept from turning while a model is opened, shown, decided, proven and
+/// closed: `window_bench EXECUTABLES MODEL...`, with the folder that has workbench-layout and
+/// workbench-worker. The exit code is 1 when a limit is passed.
 
 namespace {
 
@@ -37,7 +37,8 @@ double ownMilliseconds() {
 QByteArray nameOf(const QObject* object) {
     QByteArray name = object->metaObject()->className() + QByteArray(" ") + object->objectName().toUtf8();
     if (object->parent() && object->objectName().isEmpty())
-        name += QByteArray("of ") + object->parent()->metaObject()->className() + " " + object->parent()->objectName().toUtf8();
+        name += QByteArray("of ") + object->parent()->metaObject()->className() + " " +
+                object->parent()->objectName().toUtf8();
     return name.trimmed();
 }
 
@@ -63,7 +64,8 @@ public:
         return handled;
     }
     bool report(const char* what) {
-        std::printf("  %-34s longest event %7.1f ms, limit %.0f ms  (%s)\n", what, m_longest, kLimit, m_where.constData());
+        std::printf("  %-34s longest event %7.1f ms, limit %.0f ms  (%s)\n", what, m_longest, kLimit,
+                    m_where.constData());
         std::fflush(stdout);
         const bool held = m_longest <= kLimit;
         m_longest = 0;
@@ -113,7 +115,9 @@ bool verify(TimedApplication& application, ModelTab* tab) {
     bool done = false;
     tab->document().run<VerifyReport>(
         tab, "verify",
-        [](Session& session, Runtime& runtime, const Job& job) { return verifySession(session, runtime, {}, job); },
+        [](Session& session, Runtime& runtime, const Job& job) {
+            return verifySession(session, runtime, {}, job);
+        },
         [&](const Result<VerifyReport>& report) {
             done = true;
             if (!report)
@@ -167,13 +171,16 @@ bool benchModel(TimedApplication& application, MainWindow& window, const char* m
     OpenRequest request;
     request.model = QString::fromLocal8Bit(model);
     ModelTab* tab = window.openModel(request);
-    if (!QTest::qWaitFor([&] { return tab->document().state() != Document::State::opening; }, kOpenSeconds * 1000) ||
+    if (!QTest::qWaitFor([&] { return tab->document().state() != Document::State::opening; },
+                         kOpenSeconds * 1000) ||
         tab->document().state() != Document::State::ready) {
-        std::printf("  could not be opened: %s\n", tab->document().error() ? tab->document().error()->message.c_str() : "");
+        std::printf("  could not be opened: %s\n",
+                    tab->document().error() ? tab->document().error()->message.c_str() : "");
         return false;
     }
     rest(tab);
-    std::printf("  %zu nodes, %zu sites\n", tab->document().graph().nodes.size(), tab->document().analysis().sites.size());
+    std::printf("  %zu nodes, %zu sites\n", tab->document().graph().nodes.size(),
+                tab->document().analysis().sites.size());
     bool held = application.report("open and first drawing");
     printMemory();
     for (const QString& id : tab->workspace()->ids()) {

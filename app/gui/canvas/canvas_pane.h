@@ -40,8 +40,8 @@ public:
     /// The same by name (a module's path, or "model.layers.0-27"); a name that nothing has is kept for later.
     void setExpanded(const std::string& name, bool expanded);
     void setAllExpanded(bool expanded); ///< everything in the scope, however deep
-    void openBox(std::int32_t box); ///< as a scope
-    void goOut();                   ///< one scope up
+    void openBox(std::int32_t box);     ///< as a scope
+    void goOut();                       ///< one scope up
     /// Makes nodes show: in the current scope if it holds the first, else in the scope of its module. They
     /// are chosen silently.
     void reveal(const std::vector<NodeId>& nodes);

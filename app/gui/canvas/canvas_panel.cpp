@@ -282,7 +282,8 @@ void CanvasPanel::showMenu(std::int32_t index, const QPoint& position) {
         });
         menu->addSeparator();
     }
-    menu->addActions({m_actions["expandAll"], m_actions["collapseAll"], m_actions["out"], m_actions["fit"], m_actions["exportPng"], m_actions["exportSvg"]});
+    menu->addActions({m_actions["expandAll"], m_actions["collapseAll"], m_actions["out"], m_actions["fit"],
+                      m_actions["exportPng"], m_actions["exportSvg"]});
     menu->popup(position);
 }
 

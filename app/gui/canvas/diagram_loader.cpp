@@ -19,9 +19,11 @@ Result<Picture> make(DiagramSource source, const DiagramLoader::MakeRequest& mak
     return Picture{std::move(source), std::move(request), std::move(scene).value()};
 }
 
-/// One helper process and one memory of solved layouts for all panes that live at the same time. GUI thread only.
+/// One helper process and one memory of solved layouts for all panes that live at the same time. GUI thread
+/// only.
 std::shared_ptr<LayoutEngine> engineFor(const Locations& locations) {
-    static std::map<std::pair<std::filesystem::path, std::filesystem::path>, std::weak_ptr<LayoutEngine>> engines;
+    static std::map<std::pair<std::filesystem::path, std::filesystem::path>, std::weak_ptr<LayoutEngine>>
+        engines;
     const std::pair place(locations.executables / "workbench-layout", locations.cache / "layout");
     std::shared_ptr<LayoutEngine> engine = engines[place].lock();
     if (!engine) {

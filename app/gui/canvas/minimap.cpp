@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kWidest = 180, kTallest = 220;
 constexpr double kMostShare = 0.3; // of the pane that it lies on
-constexpr double kNarrowest = 36; // a drawing of one column still gives something to press on
+constexpr double kNarrowest = 36;  // a drawing of one column still gives something to press on
 constexpr double kInset = 4;
 
 } // namespace

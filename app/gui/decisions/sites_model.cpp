@@ -184,7 +184,8 @@ QString SitesModel::toolTip(int row, int column) const {
             .arg(estimate(row)->before.launches);
     if (column == kGain && m_document.gain(index)) {
         const MeasuredGain& gain = *m_document.gain(index);
-        return tr("share of the pattern's measured gain in tokens per second: %1").arg(qt(speedText({gain.percent, gain.low, gain.high})));
+        return tr("share of the pattern's measured gain in tokens per second: %1")
+            .arg(qt(speedText({gain.percent, gain.low, gain.high})));
     }
     if (column == kError && m_document.proof(index))
         return qt(proofText(*m_document.proof(index)));

@@ -82,15 +82,15 @@ void Document::setState(State state) {
 }
 
 void Document::open(const OpenRequest& request) {
-    openBy(request, [request, locations = m_locations](const Job& job) {
-        return openModel(request, locations, job);
-    });
+    openBy(request,
+           [request, locations = m_locations](const Job& job) { return openModel(request, locations, job); });
 }
 
 void Document::openSession(Session session) {
     OpenRequest request;
     const TracedModel& model = session.model();
-    request.model = QString::fromStdString((model.directory.empty() ? model.archive : model.directory).string());
+    request.model =
+        QString::fromStdString((model.directory.empty() ? model.archive : model.directory).string());
     openBy(request, [session](const Job& job) { return prepared({session, {}, {}, {}, {}, {}}, job); });
 }
 

@@ -16,7 +16,7 @@ namespace workbench::gui {
 struct OpenRequest {
     QString model; ///< directory, .pt2 archive, or org/name[@revision]
     TraceOptions trace;
-    QString plan; ///< a plan to start from; may be empty
+    QString plan;                             ///< a plan to start from; may be empty
     std::shared_ptr<const Autosaved> unsaved; ///< work of a window that is gone, to go on with
     std::shared_ptr<const Choices> choices;   ///< of the same model as it was before
 };
@@ -28,8 +28,8 @@ struct MeasuredGain {
     double high = 0;
 };
 
-/// One model in a tab. Lives in the GUI thread and never blocks it: long work runs in threads on copies of its
-/// session.
+/// One model in a tab. Lives in the GUI thread and never blocks it: long work runs in threads on copies of
+/// its session.
 class Document : public QObject {
     Q_OBJECT
 public:
@@ -41,7 +41,7 @@ public:
         std::shared_ptr<const ModuleTree> tree;
         std::shared_ptr<const Rewritten> rewritten;
         FileContent planContent;
-        Choices saved; ///< what the plan's file says
+        Choices saved;                 ///< what the plan's file says
         std::vector<std::string> lost; ///< sites of the request's choices that are gone
     };
 
@@ -50,8 +50,8 @@ public:
 
     void open(const OpenRequest& request); ///< again: from anew
     void openSession(Session session);     ///< of a model that is in memory; ready once rewritten
-    void openAgain();                      ///< as it is on disk now, with the decisions; a failure changes nothing
-    void cancel();                         ///< the opening or the job that runs
+    void openAgain(); ///< as it is on disk now, with the decisions; a failure changes nothing
+    void cancel();    ///< the opening or the job that runs
     /// Cancels everything. False: something still runs, ended() follows. No more calls after that.
     bool shutDown();
     State state() const { return m_state; }
@@ -85,9 +85,9 @@ public:
     QString undoText() const;
     QString redoText() const;
 
-    /// Runs `work` in a thread on a copy of the session, with the worker; `done` in the GUI thread. One such job
-    /// at a time: an invalid handle says that another one runs. Proofs and traces that the work leaves in its
-    /// session are taken over.
+    /// Runs `work` in a thread on a copy of the session, with the worker; `done` in the GUI thread. One such
+    /// job at a time: an invalid handle says that another one runs. Proofs and traces that the work leaves in
+    /// its session are taken over.
     template <class T>
     JobHandle run(QObject* receiver, const QString& title,
                   std::function<Result<T>(Session&, Runtime&, const Job&)> work,
@@ -126,11 +126,11 @@ Q_SIGNALS:
     void jobChanged(); ///< started or ended
     void modifiedChanged(bool modified);
     void planFileChanged();
-    void failed(const Error& error);      ///< of something that nobody waits for
+    void failed(const Error& error);       ///< of something that nobody waits for
     void noticed(const QString& sentence); ///< worth telling, no failure
-    void modelReplaced();             ///< its files are others on disk than those that were traced
-    void planReplaced();              ///< the plan's file was changed by somebody else
-    void ended();                     ///< after shutDown()
+    void modelReplaced();                  ///< its files are others on disk than those that were traced
+    void planReplaced();                   ///< the plan's file was changed by somebody else
+    void ended();                          ///< after shutDown()
 
 private:
     using SessionWork = std::function<Closure(Session&, Runtime&, const Job&)>;
@@ -191,13 +191,12 @@ JobHandle Document::run(QObject* receiver, const QString& title,
 template <class T>
 JobHandle Document::look(QObject* receiver, std::function<Result<T>(Session&, const Job&)> work,
                          std::function<void(Result<T>)> done) {
-    return lookAside(receiver,
-                     [work = std::move(work), done = std::move(done)](Session& session,
-                                                                      const Job& job) -> Closure {
-                         auto result =
-                             std::make_shared<Result<T>>(guarded<T>([&] { return work(session, job); }));
-                         return [done, result] { done(std::move(*result)); };
-                     });
+    return lookAside(
+        receiver,
+        [work = std::move(work), done = std::move(done)](Session& session, const Job& job) -> Closure {
+            auto result = std::make_shared<Result<T>>(guarded<T>([&] { return work(session, job); }));
+            return [done, result] { done(std::move(*result)); };
+        });
 }
 
 } // namespace workbench::gui

@@ -84,7 +84,8 @@ JobHandle Document::runJob(QObject* receiver, const QString& title, SessionWork 
         return {};
     const int turn = m_turn;
     const auto inThread = [this, turn, session = std::make_shared<Session>(*m_session), runtime = m_runtime,
-                           receiver = QPointer<QObject>(receiver), work = std::move(work)](const Job& job) -> Closure {
+                           receiver = QPointer<QObject>(receiver),
+                           work = std::move(work)](const Job& job) -> Closure {
         Closure done = work(*session, *runtime, job);
         return [this, turn, session, receiver, done = std::move(done)] {
             endJob(turn, *session);

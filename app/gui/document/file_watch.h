@@ -8,14 +8,14 @@
 
 namespace workbench::gui {
 
-/// Notices that a model's files or a plan were replaced on disk. Looks every few seconds, in a thread: that works on
-/// every file system, and a look is a few calls of stat.
+/// Notices that a model's files or a plan were replaced on disk. Looks every few seconds, in a thread: that
+/// works on every file system, and a look is a few calls of stat.
 class FileWatch : public QObject {
     Q_OBJECT
 public:
     explicit FileWatch(Jobs& jobs, QObject* parent = nullptr);
 
-    void watchModel(std::shared_ptr<const TracedModel> model); ///< as it is now
+    void watchModel(std::shared_ptr<const TracedModel> model);     ///< as it is now
     void watchPlan(const QString& file, const FileContent& known); ///< "": none
     void look();
 

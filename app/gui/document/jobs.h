@@ -65,8 +65,8 @@ Result<T> guarded(const Call& call) {
     try {
         return call();
     } catch (const std::bad_alloc&) {
-        return Error{ErrorCode::runtimeFailed, "there is not enough memory; close other models and try again",
-                     {}};
+        return Error{
+            ErrorCode::runtimeFailed, "there is not enough memory; close other models and try again", {}};
     } catch (const std::exception& failure) {
         return Error{ErrorCode::runtimeFailed, std::string("an unexpected failure: ") + failure.what(), {}};
     }

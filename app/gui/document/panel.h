@@ -19,8 +19,8 @@ public:
     virtual void saveState(QSettings&) const {}
     virtual void restoreState(const QSettings&) {}
 
-    /// Actions for the window's menus, made once; enabled while they make sense. Their shortcuts must have the
-    /// context Qt::WidgetWithChildrenShortcut or be listed in window/shortcuts.
+    /// Actions for the window's menus, made once; enabled while they make sense. Their shortcuts must have
+    /// the context Qt::WidgetWithChildrenShortcut or be listed in window/shortcuts.
     enum class Menu { edit, view, model };
     virtual QList<QAction*> actionsFor(Menu) { return {}; }
 

@@ -21,7 +21,7 @@
 namespace workbench::gui {
 namespace {
 
-constexpr double kFlat = 2.2; ///< width over height of a dock at the bottom
+constexpr double kFlat = 2.2;   ///< width over height of a dock at the bottom
 constexpr int kNarrowest = 190; ///< of the tabs: what they hold scrolls, the docks beside need the room
 
 QString ratioText(double ratio) {

@@ -18,7 +18,8 @@ void ModuleModel::learn(const ModuleTree& module) {
         folded = std::max(folded, child.count);
     for (std::size_t i = 0; i < module.children.size(); ++i) {
         const ModuleTree& child = module.children[i];
-        const bool isNumbered = !child.label.empty() && child.label.front() >= '0' && child.label.front() <= '9';
+        const bool isNumbered =
+            !child.label.empty() && child.label.front() >= '0' && child.label.front() <= '9';
         m_places[&child] = {&module, static_cast<int>(i), folded > 1 && isNumbered && child.count < folded};
         for (const std::string& path : child.paths)
             m_byPath.emplace(path, &child);
@@ -65,7 +66,8 @@ QModelIndex ModuleModel::indexOf(std::string_view path) const {
     for (;;) {
         if (const auto found = m_byPath.find(path); found != m_byPath.end()) {
             const ModuleTree& module = *found->second;
-            if (path.size() < whole.size() && module.path != path) // folded: what is below it is shown of the first one
+            if (path.size() < whole.size() &&
+                module.path != path) // folded: what is below it is shown of the first one
                 return indexOf(module.path + whole.substr(path.size()));
             return createIndex(m_places.at(&module).row, 0, &module);
         }
@@ -77,7 +79,8 @@ QModelIndex ModuleModel::indexOf(std::string_view path) const {
 QModelIndex ModuleModel::index(int row, int column, const QModelIndex& parent) const {
     if (!hasIndex(row, column, parent))
         return {};
-    const ModuleTree& module = parent.isValid() ? moduleAt(parent).children[static_cast<std::size_t>(row)] : m_root;
+    const ModuleTree& module =
+        parent.isValid() ? moduleAt(parent).children[static_cast<std::size_t>(row)] : m_root;
     return createIndex(row, column, &module);
 }
 
@@ -112,14 +115,19 @@ QString ModuleModel::tipOf(const ModuleTree& module) const {
     QString tip = module.path.empty() ? tr("The whole model") : QString::fromStdString(module.path);
     if (!module.className.empty())
         tip += tr("\nclass %1").arg(QString::fromStdString(module.className));
-    tip += tr("\n%1 operations, %2 of weights").arg(module.nodes).arg(QString::fromStdString(memoryText(module.parameterBytes)));
+    tip += tr("\n%1 operations, %2 of weights")
+               .arg(module.nodes)
+               .arg(QString::fromStdString(memoryText(module.parameterBytes)));
     if (module.count > 1)
         tip += tr(" in each of %1 alike ones").arg(module.count);
     if (m_places.at(&module).isOdd)
         tip += tr("\nUnlike most of its siblings: other operations, shapes or wiring");
     const ModuleFusion fusion = fusionOf(module);
     if (fusion.found + fusion.refused > 0)
-        tip += tr("\n%1 fusions found, %2 done, %3 refused").arg(fusion.found).arg(fusion.done).arg(fusion.refused);
+        tip += tr("\n%1 fusions found, %2 done, %3 refused")
+                   .arg(fusion.found)
+                   .arg(fusion.done)
+                   .arg(fusion.refused);
     return tip;
 }
 
@@ -145,8 +153,9 @@ QVariant ModuleModel::data(const QModelIndex& index, int role) const {
     case fused:
         return fusion.found > 0 ? tr("%1/%2").arg(fusion.done).arg(fusion.found) : QString();
     case size:
-        return module.parameterBytes > 0 ? QString::fromStdString(memoryText(module.parameterBytes * module.count))
-                                         : QString();
+        return module.parameterBytes > 0
+                   ? QString::fromStdString(memoryText(module.parameterBytes * module.count))
+                   : QString();
     case className:
         return QString::fromStdString(module.className);
     default:

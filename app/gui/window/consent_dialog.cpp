@@ -11,9 +11,10 @@ ConsentDialog::ConsentDialog(const OwnCode& code, QWidget* parent) : QMessageBox
     setIcon(Warning);
     setWindowTitle(tr("Run the model's own code?"));
     setText(tr("This model brings Python code of its own, which has to run for its graph to be traced."));
-    setInformativeText(tr("Code runs with your rights: it can read and change your files. Read it, or run it only when you "
-                          "trust whoever made the model.\n\nFolder: %1\nThe answer holds for this opening alone.")
-                           .arg(QString::fromStdString(code.directory.string())));
+    setInformativeText(
+        tr("Code runs with your rights: it can read and change your files. Read it, or run it only when you "
+           "trust whoever made the model.\n\nFolder: %1\nThe answer holds for this opening alone.")
+            .arg(QString::fromStdString(code.directory.string())));
     QStringList lines;
     for (const std::string& name : code.classes)
         lines += name.find("--") == std::string::npos

@@ -6,7 +6,8 @@
 
 namespace workbench::gui {
 
-/// Asks before a model's own Python code runs: what it is, where, and what it can do. The safe answer is the default.
+/// Asks before a model's own Python code runs: what it is, where, and what it can do. The safe answer is the
+/// default.
 class ConsentDialog : public QMessageBox {
     Q_OBJECT
 public:

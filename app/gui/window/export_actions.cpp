@@ -6,9 +6,9 @@
 #include "app/session/verify.h"
 #include "core/support/atomic_file.h"
 
-#include <nlohmann/json.hpp>
-
 #include <QtWidgets/QFileDialog>
+
+#include <nlohmann/json.hpp>
 
 /// What leaves the window beside the plan: each is a job with progress and cancel.
 
@@ -21,11 +21,12 @@ Result<QString> exportSources(Session& session, const QString& folder, const Job
     auto report = exportSource(session, folder.toStdString(), job);
     if (!report)
         return report.error();
-    QString text = PlanActions::tr("Wrote %1 rewritten classes into %2; %3 of %4 applied sites have a source form.")
-                       .arg(report->classes)
-                       .arg(folder)
-                       .arg(report->sitesWithForm)
-                       .arg(report->sites);
+    QString text =
+        PlanActions::tr("Wrote %1 rewritten classes into %2; %3 of %4 applied sites have a source form.")
+            .arg(report->classes)
+            .arg(folder)
+            .arg(report->sitesWithForm)
+            .arg(report->sites);
     for (const auto& [reason, count] : report->reasons)
         text += PlanActions::tr(" %1 without: %2.").arg(count).arg(QString::fromStdString(reason));
     return text;
@@ -61,9 +62,13 @@ Result<QString> exportLogits(Session& session, Runtime& runtime, const QString& 
 Exporter exporterOf(PlanActions::Format format, const QString& target) {
     switch (format) {
     case PlanActions::Format::source:
-        return [target](Session& session, Runtime&, const Job& job) { return exportSources(session, target, job); };
+        return [target](Session& session, Runtime&, const Job& job) {
+            return exportSources(session, target, job);
+        };
     case PlanActions::Format::archive:
-        return [target](Session& session, Runtime&, const Job& job) { return exportArchive(session, target, job); };
+        return [target](Session& session, Runtime&, const Job& job) {
+            return exportArchive(session, target, job);
+        };
     case PlanActions::Format::inspection:
         return [target](Session& session, Runtime&, const Job&) { return exportInspection(session, target); };
     case PlanActions::Format::logits:
@@ -83,12 +88,14 @@ Naming namingOf(PlanActions::Format format) {
     case PlanActions::Format::source:
         return {PlanActions::tr("Folder for the rewritten source"), {}, {}};
     case PlanActions::Format::archive:
-        return {PlanActions::tr("Export the rewritten program"), PlanActions::tr("torch.export archives (*.pt2)"), ".pt2"};
+        return {PlanActions::tr("Export the rewritten program"),
+                PlanActions::tr("torch.export archives (*.pt2)"), ".pt2"};
     case PlanActions::Format::inspection:
-        return {PlanActions::tr("Export the inspection"), PlanActions::tr("JSON (*.json)"), "-inspection.json"};
+        return {PlanActions::tr("Export the inspection"), PlanActions::tr("JSON (*.json)"),
+                "-inspection.json"};
     case PlanActions::Format::logits:
-        return {PlanActions::tr("Export the logits of both programs"), PlanActions::tr("safetensors (*.safetensors)"),
-                "-logits.safetensors"};
+        return {PlanActions::tr("Export the logits of both programs"),
+                PlanActions::tr("safetensors (*.safetensors)"), "-logits.safetensors"};
     }
     return {};
 }
@@ -100,7 +107,8 @@ void PlanActions::chooseAndExport(ModelTab* tab, Format format) {
     const QString target =
         format == Format::source
             ? QFileDialog::getExistingDirectory(&m_window, naming.title)
-            : QFileDialog::getSaveFileName(&m_window, naming.title, tab->document().title() + naming.ending, naming.filter);
+            : QFileDialog::getSaveFileName(&m_window, naming.title, tab->document().title() + naming.ending,
+                                           naming.filter);
     if (!target.isEmpty())
         exportTo(tab, format, target);
 }
@@ -115,8 +123,9 @@ void PlanActions::exportTo(ModelTab* tab, Format format, const QString& target) 
     const JobHandle started =
         tab->document().run<QString>(tab, namingOf(format).title, exporterOf(format, target), told);
     if (!started.valid())
-        tab->notices().tell(NoticeBar::Kind::warning,
-                            tr("%1 still runs: wait for it, or stop it first.").arg(tab->document().jobTitle()));
+        tab->notices().tell(
+            NoticeBar::Kind::warning,
+            tr("%1 still runs: wait for it, or stop it first.").arg(tab->document().jobTitle()));
 }
 
 } // namespace workbench::gui

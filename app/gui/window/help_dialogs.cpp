@@ -27,36 +27,52 @@ struct Step {
 };
 
 constexpr std::array kSteps = {
-    Step{QT_TRANSLATE_NOOP("tour", "A small model"),
-         QT_TRANSLATE_NOOP("tour", "The example is a decoder of eight layers, traced without weights. Everything that you see works "
-                                   "the same on a large model: open its folder, a .pt2 archive, or its name."),
-         ""},
-    Step{QT_TRANSLATE_NOOP("tour", "Overview"),
-         QT_TRANSLATE_NOOP("tour", "Each bar is a fusion pattern: how many places there are, how many were found, how many are "
-                                   "done. Below it the modules, alike layers folded into one row, and what is left with the reason. "
-                                   "Choose a bar to see only what is left of it."),
-         "overview"},
+    Step{
+        QT_TRANSLATE_NOOP("tour", "A small model"),
+        QT_TRANSLATE_NOOP(
+            "tour",
+            "The example is a decoder of eight layers, traced without weights. Everything that you see works "
+            "the same on a large model: open its folder, a .pt2 archive, or its name."),
+        ""},
+    Step{
+        QT_TRANSLATE_NOOP("tour", "Overview"),
+        QT_TRANSLATE_NOOP(
+            "tour",
+            "Each bar is a fusion pattern: how many places there are, how many were found, how many are "
+            "done. Below it the modules, alike layers folded into one row, and what is left with the reason. "
+            "Choose a bar to see only what is left of it."),
+        "overview"},
     Step{QT_TRANSLATE_NOOP("tour", "Graph"),
-         QT_TRANSLATE_NOOP("tour", "Double-click a module to open it, use the wheel to zoom and Ctrl+F to find an operation, a shape "
+         QT_TRANSLATE_NOOP("tour", "Double-click a module to open it, use the wheel to zoom and Ctrl+F to "
+                                   "find an operation, a shape "
                                    "or a name. Colours mark the patterns; the legend switches them off."),
          "canvas"},
     Step{QT_TRANSLATE_NOOP("tour", "Why, and why not"),
-         QT_TRANSLATE_NOOP("tour", "The inspector tells what is chosen: shapes, weights, the line of Python that it comes from. For a "
-                                   "site it lists each condition with what was found; for a near miss the first one that failed."),
+         QT_TRANSLATE_NOOP(
+             "tour",
+             "The inspector tells what is chosen: shapes, weights, the line of Python that it comes from. "
+             "For a "
+             "site it lists each condition with what was found; for a near miss the first one that failed."),
          "inspector"},
     Step{QT_TRANSLATE_NOOP("tour", "Decide"),
-         QT_TRANSLATE_NOOP("tour", "Every site is a row with a checkbox: apply one, a pattern, a range of layers, or all. Ctrl+Z takes "
+         QT_TRANSLATE_NOOP("tour", "Every site is a row with a checkbox: apply one, a pattern, a range of "
+                                   "layers, or all. Ctrl+Z takes "
                                    "any decision back. Verify proves that the numbers stay the same."),
          "decisions"},
     Step{QT_TRANSLATE_NOOP("tour", "Before and after"),
-         QT_TRANSLATE_NOOP("tour", "Both graphs side by side, moving together. Step through the rewrites with the arrow keys."),
+         QT_TRANSLATE_NOOP(
+             "tour",
+             "Both graphs side by side, moving together. Step through the rewrites with the arrow keys."),
          "before_after"},
     Step{QT_TRANSLATE_NOOP("tour", "Measure"),
-         QT_TRANSLATE_NOOP("tour", "Runs the model with and without the rewrites in turn, and draws tokens per second while it runs. "
-                                   "What a pattern brings is found by leaving it out; Bisect names a guilty one."),
+         QT_TRANSLATE_NOOP("tour",
+                           "Runs the model with and without the rewrites in turn, and draws tokens per "
+                           "second while it runs. "
+                           "What a pattern brings is found by leaving it out; Bisect names a guilty one."),
          "measure"},
     Step{QT_TRANSLATE_NOOP("tour", "Take the plan with you"),
-         QT_TRANSLATE_NOOP("tour", "Ctrl+S saves the decisions with their proofs as a plan, which servers read and this window opens "
+         QT_TRANSLATE_NOOP("tour", "Ctrl+S saves the decisions with their proofs as a plan, which servers "
+                                   "read and this window opens "
                                    "again. Export writes the rewritten program and source too."),
          ""},
 };
@@ -76,10 +92,12 @@ QDialog* dialogWith(QWidget* parent, const QString& title, QWidget* content) {
 } // namespace
 
 QDialog* makeAboutDialog(QWidget* parent, const std::map<std::string, std::string>& traced) {
-    QString text = TourDialog::tr("<h2>Fusion Workbench %1</h2>"
-                                  "<p>Finds the fusions of a language model, lets you decide each one with proof and measurement, "
-                                  "and exports them as a plan.</p><table cellspacing=4>")
-                       .arg(WORKBENCH_VERSION);
+    QString text =
+        TourDialog::tr(
+            "<h2>Fusion Workbench %1</h2>"
+            "<p>Finds the fusions of a language model, lets you decide each one with proof and measurement, "
+            "and exports them as a plan.</p><table cellspacing=4>")
+            .arg(WORKBENCH_VERSION);
     const auto line = [&](const QString& name, const QString& version) {
         text += QString("<tr><td>%1</td><td>%2</td></tr>").arg(name.toHtmlEscaped(), version.toHtmlEscaped());
     };
@@ -87,7 +105,8 @@ QDialog* makeAboutDialog(QWidget* parent, const std::map<std::string, std::strin
     line(TourDialog::tr("System"), QSysInfo::prettyProductName());
     for (const auto& [name, version] : traced)
         line(QString::fromStdString(name), QString::fromStdString(version));
-    text += TourDialog::tr("</table><p>Apache License 2.0. Qt is used under the LGPL, Graphviz under the EPL.</p>");
+    text += TourDialog::tr(
+        "</table><p>Apache License 2.0. Qt is used under the LGPL, Graphviz under the EPL.</p>");
     auto* label = new QLabel(text);
     label->setTextFormat(Qt::RichText);
     label->setWordWrap(true);

@@ -9,7 +9,6 @@ class QLabel;
 class QMainWindow;
 class QPushButton;
 
-
 namespace workbench::gui {
 
 /// Versions of what this program is made of, and of what the current model was traced with (name -> version).

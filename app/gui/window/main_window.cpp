@@ -134,10 +134,11 @@ ModelTab* MainWindow::openModel(const OpenRequest& asked) {
     for (const auto signal : {&Document::jobChanged, &Document::decisionsChanged, &Document::planFileChanged})
         connect(&document, signal, this, &MainWindow::updateStatus);
     connect(&document, &Document::modifiedChanged, this, &MainWindow::updateStatus);
-    connect(&document, &Document::progressed, this, [this, made](const QString& stage, const QString& detail) {
-        if (made == currentTab())
-            m_stage->setText(detail.isEmpty() ? stageText(stage) : stageText(stage) + ": " + detail);
-    });
+    connect(&document, &Document::progressed, this,
+            [this, made](const QString& stage, const QString& detail) {
+                if (made == currentTab())
+                    m_stage->setText(detail.isEmpty() ? stageText(stage) : stageText(stage) + ": " + detail);
+            });
     connect(&made->selection(), &Selection::changed, this, &MainWindow::updateActions);
     m_tabs->addTab(made, QString());
     document.open(request);
@@ -194,8 +195,9 @@ void MainWindow::updateTitle(ModelTab* tab) {
         setWindowTitle(tr("Fusion Workbench"));
     } else if (current == tab) {
         const QString plan = QFileInfo(tab->document().planFile()).fileName();
-        setWindowTitle(tr("%1[*] - Fusion Workbench")
-                           .arg(plan.isEmpty() ? tab->document().title() : tab->document().title() + ": " + plan));
+        setWindowTitle(
+            tr("%1[*] - Fusion Workbench")
+                .arg(plan.isEmpty() ? tab->document().title() : tab->document().title() + ": " + plan));
     }
 }
 

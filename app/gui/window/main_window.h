@@ -28,7 +28,7 @@ public:
     ModelTab* currentTab() const;                    ///< nullptr: the start page
     int tabCount() const;
     ModelTab* tab(int index) const;
-    void reopenLast(); ///< the models of the last time
+    void reopenLast();  ///< the models of the last time
     void showUnsaved(); ///< looks for work that a crash left
 
 protected:
@@ -75,9 +75,9 @@ private:
     QMenu* m_viewMenu = nullptr;
     QMenu* m_modelMenu = nullptr;
     QMenu* m_panelMenu = nullptr;
-    QList<QPointer<ModelTab>> m_retired; ///< closed, while their work ends
+    QList<QPointer<ModelTab>> m_retired;     ///< closed, while their work ends
     QList<QPointer<QAction>> m_panelActions; ///< of the current tab, in the menus
-    QList<QAction*> m_needReady;    ///< enabled with a ready model
+    QList<QAction*> m_needReady;             ///< enabled with a ready model
     QAction* m_undo = nullptr;
     QAction* m_redo = nullptr;
     QAction* m_save = nullptr;

@@ -109,21 +109,22 @@ void ModelTab::showFailure() {
 
 void ModelTab::tellReplaced() {
     m_notices->tell(NoticeBar::Kind::warning,
-                    tr("The model's files were changed on disk since it was opened. What you see is the model as it was."),
+                    tr("The model's files were changed on disk since it was opened. What you see is the "
+                       "model as it was."),
                     {{tr("Open it again"), [this] { m_document.openAgain(); }}});
 }
 
 void ModelTab::tellPlanReplaced() {
     const QString file = m_document.planFile();
-    m_notices->tell(NoticeBar::Kind::warning,
-                    tr("The plan %1 was changed by somebody else since it was opened or saved here.").arg(file),
-                    {{tr("Take theirs"), [this, file] {
-                          m_document.openPlan(file, [this](const Status& done) {
-                              if (!done)
-                                  m_notices->tell(NoticeBar::Kind::problem,
-                                                  QString::fromStdString(done.error().message));
-                          });
-                      }}});
+    m_notices->tell(
+        NoticeBar::Kind::warning,
+        tr("The plan %1 was changed by somebody else since it was opened or saved here.").arg(file),
+        {{tr("Take theirs"), [this, file] {
+              m_document.openPlan(file, [this](const Status& done) {
+                  if (!done)
+                      m_notices->tell(NoticeBar::Kind::problem, QString::fromStdString(done.error().message));
+              });
+          }}});
 }
 
 } // namespace workbench::gui

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/gui/window/panels.h"
 #include "app/gui/window/notice_bar.h"
+#include "app/gui/window/panels.h"
 
 class QStackedWidget;
 

@@ -9,7 +9,8 @@ class QLabel;
 
 namespace workbench::gui {
 
-/// A sentence above a tab's content, with what can be done about it. Never in the way: no dialog, closed with a button.
+/// A sentence above a tab's content, with what can be done about it. Never in the way: no dialog, closed with
+/// a button.
 class NoticeBar : public QFrame {
     Q_OBJECT
 public:
@@ -35,7 +36,8 @@ class NoticeStack : public QWidget {
     Q_OBJECT
 public:
     explicit NoticeStack(QWidget* parent);
-    void tell(NoticeBar::Kind kind, const QString& sentence, const std::vector<NoticeBar::Choice>& choices = {});
+    void tell(NoticeBar::Kind kind, const QString& sentence,
+              const std::vector<NoticeBar::Choice>& choices = {});
     void clear();
 
 private:

@@ -78,8 +78,8 @@ QString stageText(const QString& stage) {
 }
 
 OpeningPage::OpeningPage(QWidget* parent)
-    : QWidget(parent), m_title(textLabel(1.5, true)), m_detail(textLabel(1, false)), m_stages(new QListWidget),
-      m_cancel(new QPushButton(tr("Cancel"))) {
+    : QWidget(parent), m_title(textLabel(1.5, true)), m_detail(textLabel(1, false)),
+      m_stages(new QListWidget), m_cancel(new QPushButton(tr("Cancel"))) {
     setObjectName("openingPage");
     m_stages->setAccessibleName(tr("Stages of the opening"));
     m_stages->setSelectionMode(QAbstractItemView::NoSelection);
@@ -142,22 +142,24 @@ QString openingAdvice(const Error& error) {
     case ErrorCode::cancelled:
         return ErrorPage::tr("You stopped it. Nothing was changed; open it again whenever you like.");
     case ErrorCode::cannotTrace:
-        return ErrorPage::tr("The model's own Python code could not be turned into a graph. The place above is where "
-                             "it stopped. If the Python environment is not there yet, run `workbench setup` once; "
-                             "otherwise change that line of the model, or export it yourself with torch.export and open "
-                             "the .pt2 archive.");
+        return ErrorPage::tr(
+            "The model's own Python code could not be turned into a graph. The place above is where "
+            "it stopped. If the Python environment is not there yet, run `workbench setup` once; "
+            "otherwise change that line of the model, or export it yourself with torch.export and open "
+            "the .pt2 archive.");
     case ErrorCode::badInput:
-        return ErrorPage::tr("Check that the folder is complete (config.json at least) and readable, that a .pt2 "
-                             "archive was written by torch.export, or that the name is spelled org/name. Put it right "
-                             "and try again: what was found so far is kept.");
+        return ErrorPage::tr(
+            "Check that the folder is complete (config.json at least) and readable, that a .pt2 "
+            "archive was written by torch.export, or that the name is spelled org/name. Put it right "
+            "and try again: what was found so far is kept.");
     default:
         return ErrorPage::tr("Try again. If it happens again, close other programs that use much memory.");
     }
 }
 
 ErrorPage::ErrorPage(QWidget* parent)
-    : QWidget(parent), m_title(textLabel(1.5, true)), m_message(textLabel(1.1, false)), m_where(textLabel(1, false)),
-      m_advice(textLabel(1, false)) {
+    : QWidget(parent), m_title(textLabel(1.5, true)), m_message(textLabel(1.1, false)),
+      m_where(textLabel(1, false)), m_advice(textLabel(1, false)) {
     setObjectName("errorPage");
     m_message->setObjectName("errorMessage");
     auto* again = new QPushButton(tr("Try again"));

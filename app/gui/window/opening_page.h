@@ -12,7 +12,8 @@ class QPushButton;
 
 namespace workbench::gui {
 
-/// "export" -> "Tracing the layers": a stage of tracer, session or worker in words; itself when it is not known.
+/// "export" -> "Tracing the layers": a stage of tracer, session or worker in words; itself when it is not
+/// known.
 QString stageText(const QString& stage);
 
 /// What goes on while a model is opened: each stage with its time, and a way out.

@@ -21,7 +21,8 @@ const std::vector<PanelSpec>& panels() {
     static const std::vector<PanelSpec> all = {
         {"overview", QT_TRANSLATE_NOOP("panels", "Overview"), Place::left, make<OverviewPanel>},
         {"canvas", QT_TRANSLATE_NOOP("panels", "Graph"), Place::centre, make<CanvasPanel>},
-        {"before_after", QT_TRANSLATE_NOOP("panels", "Before and After"), Place::centre, make<BeforeAfterPanel>},
+        {"before_after", QT_TRANSLATE_NOOP("panels", "Before and After"), Place::centre,
+         make<BeforeAfterPanel>},
         {"inspector", QT_TRANSLATE_NOOP("panels", "Inspector"), Place::right, make<InspectorPanel>},
         {"decisions", QT_TRANSLATE_NOOP("panels", "Decisions"), Place::bottom, make<DecisionsPanel>},
         {"measure", QT_TRANSLATE_NOOP("panels", "Measure"), Place::bottom, make<MeasurePanel>},

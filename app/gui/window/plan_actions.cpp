@@ -86,7 +86,8 @@ void PlanActions::saveTo(const Tab& tab, const QString& file, bool replace, cons
                              });
 }
 
-void PlanActions::askAboutConflict(const Tab& tab, const QString& file, const Error& error, const Saved& after) {
+void PlanActions::askAboutConflict(const Tab& tab, const QString& file, const Error& error,
+                                   const Saved& after) {
     if (!tab)
         return;
     auto* box = new QMessageBox(QMessageBox::Warning, tr("The plan was changed"),
@@ -99,14 +100,15 @@ void PlanActions::askAboutConflict(const Tab& tab, const QString& file, const Er
     other->setObjectName("saveElsewhere");
     replace->setObjectName("replaceTheirs");
     box->setDefaultButton(other);
-    connect(box, &QMessageBox::buttonClicked, this, [this, tab, file, after, other, replace](QAbstractButton* button) {
-        if (tab && button == replace)
-            saveTo(tab, file, true, after);
-        else if (tab && button == other)
-            saveAs(tab, after);
-        else if (after)
-            after(false);
-    });
+    connect(box, &QMessageBox::buttonClicked, this,
+            [this, tab, file, after, other, replace](QAbstractButton* button) {
+                if (tab && button == replace)
+                    saveTo(tab, file, true, after);
+                else if (tab && button == other)
+                    saveAs(tab, after);
+                else if (after)
+                    after(false);
+            });
     box->open();
 }
 

@@ -18,7 +18,8 @@ static void initResources() {
 namespace workbench::gui {
 namespace {
 
-int takeScreenshots(const WindowRequest& request, MainWindow& window, const Locations& locations, Appearance& appearance) {
+int takeScreenshots(const WindowRequest& request, MainWindow& window, const Locations& locations,
+                    Appearance& appearance) {
     int exitCode = 0;
     Screenshots screenshots(window, locations, appearance, request.screenshots);
     window.show();
@@ -29,7 +30,8 @@ int takeScreenshots(const WindowRequest& request, MainWindow& window, const Loca
             exitCode = error->code == ErrorCode::cannotTrace ? 4 : 3;
         }
         // Not quit(): that closes the windows, which ask about unsaved decisions.
-        QMetaObject::invokeMethod(qApp, [] { QCoreApplication::exit(); }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            qApp, [] { QCoreApplication::exit(); }, Qt::QueuedConnection);
     });
     QApplication::exec();
     return exitCode;

@@ -69,8 +69,9 @@ StartPage::StartPage(QWidget* parent)
     auto* page = new QVBoxLayout(content);
     page->setSpacing(16);
     page->addWidget(heading(tr("Fusion Workbench"), 1.9));
-    auto* purpose = new QLabel(tr("Open a language model, see every place where operations can be fused, decide each one "
-                                  "with proof and measurement, and leave with a plan that servers read."));
+    auto* purpose =
+        new QLabel(tr("Open a language model, see every place where operations can be fused, decide each one "
+                      "with proof and measurement, and leave with a plan that servers read."));
     purpose->setWordWrap(true);
     page->addWidget(purpose);
     page->addWidget(m_unsavedBox);
@@ -91,7 +92,8 @@ QWidget* StartPage::makeBeginning() {
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(8);
     column->addWidget(heading(tr("Begin"), 1.2));
-    auto* folder = link(tr("Open a model folder"), tr("With config.json; weights are optional. Or drop it here."));
+    auto* folder =
+        link(tr("Open a model folder"), tr("With config.json; weights are optional. Or drop it here."));
     auto* file = link(tr("Open a .pt2 archive"), tr("A program that torch.export wrote."));
     auto* name = link(tr("Open by name"), tr("org/name from the Hugging Face cache, or downloaded."));
     auto* tour = link(tr("Take the tour"), tr("Five minutes on a bundled example."));
@@ -108,7 +110,8 @@ QWidget* StartPage::makeBeginning() {
 void StartPage::showRecent() {
     m_recent->clear();
     for (const QString& model : recentModels()) {
-        auto* item = new QListWidgetItem(QDir(model).dirName() + "\n" + QDir::toNativeSeparators(model), m_recent);
+        auto* item =
+            new QListWidgetItem(QDir(model).dirName() + "\n" + QDir::toNativeSeparators(model), m_recent);
         item->setData(Qt::UserRole, model);
         item->setToolTip(model);
     }
@@ -135,7 +138,8 @@ void StartPage::showUnsavedList() {
         return;
     m_unsavedList->addWidget(heading(tr("Unsaved work of a window that ended unexpectedly"), 1.2));
     for (const auto& work : m_unsaved) {
-        const QString when = QLocale().toString(QDateTime::fromSecsSinceEpoch(work->savedAt), QLocale::ShortFormat);
+        const QString when =
+            QLocale().toString(QDateTime::fromSecsSinceEpoch(work->savedAt), QLocale::ShortFormat);
         auto* line = new QHBoxLayout;
         line->addWidget(new QLabel(tr("%1, from %2").arg(QString::fromStdString(work->model), when)), 1);
         auto* open = new QPushButton(tr("Go on with it"));

@@ -1,6 +1,5 @@
-#include "app/gui/window/main_window.h"
-
 #include "app/gui/window/help_dialogs.h"
+#include "app/gui/window/main_window.h"
 #include "app/gui/window/workspace.h"
 
 #include <QtWidgets/QInputDialog>

@@ -1,5 +1,4 @@
 #include "app/gui/window/main_window.h"
-
 #include "app/gui/window/plan_actions.h"
 #include "app/gui/window/recent_models.h"
 #include "app/gui/window/workspace.h"
@@ -18,7 +17,8 @@ QAction* MainWindow::add(QMenu* menu, const QString& text, const QKeySequence& k
                          std::function<void()> act) {
     QAction* action = menu->addAction(text);
     action->setShortcut(keys);
-    action->setToolTip(keys.isEmpty() ? tip : tr("%1 (%2)").arg(tip, keys.toString(QKeySequence::NativeText)));
+    action->setToolTip(keys.isEmpty() ? tip
+                                      : tr("%1 (%2)").arg(tip, keys.toString(QKeySequence::NativeText)));
     action->setStatusTip(tip);
     connect(action, &QAction::triggered, this, [act = std::move(act)] { act(); });
     return action;
@@ -45,7 +45,8 @@ void MainWindow::makeMenus() {
     const auto needReady = [this](QAction* action) { m_needReady += action; };
 
     QMenu* file = menuBar()->addMenu(tr("&File"));
-    add(file, tr("&Open Model Folder…"), QKeySequence::Open, tr("Open a model directory"), [this] { chooseFolder(); });
+    add(file, tr("&Open Model Folder…"), QKeySequence::Open, tr("Open a model directory"),
+        [this] { chooseFolder(); });
     add(file, tr("Open &Archive…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O, tr("Open a .pt2 archive"),
         [this] { chooseArchive(); });
     add(file, tr("Open by &Name…"), Qt::CTRL | Qt::Key_L, tr("Open org/name from the Hugging Face cache"),
@@ -53,20 +54,26 @@ void MainWindow::makeMenus() {
     m_recentMenu = file->addMenu(tr("Open &Recent"));
     fillRecentMenu();
     file->addSeparator();
-    needReady(add(file, tr("Open &Plan…"), Qt::CTRL | Qt::SHIFT | Qt::Key_P, tr("Take the decisions of a saved plan"),
+    needReady(add(file, tr("Open &Plan…"), Qt::CTRL | Qt::SHIFT | Qt::Key_P,
+                  tr("Take the decisions of a saved plan"),
                   withTab([this](ModelTab* tab) { m_plans->chooseAndOpen(tab); })));
     m_save = add(file, tr("&Save Plan"), QKeySequence::Save, tr("Save the decisions as a plan"),
                  withTab([this](ModelTab* tab) { m_plans->save(tab); }));
     m_save->setObjectName("save");
     needReady(m_save);
-    needReady(add(file, tr("Save Plan &As…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), tr("Save the plan under another name"),
+    needReady(add(file, tr("Save Plan &As…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
+                  tr("Save the plan under another name"),
                   withTab([this](ModelTab* tab) { m_plans->saveAs(tab); })));
     QMenu* exports = file->addMenu(tr("&Export"));
     const std::tuple<QString, QString, PlanActions::Format> formats[] = {
-        {tr("Rewritten &Source…"), tr("Each rewritten forward as source and as a diff, in a folder"), PlanActions::Format::source},
-        {tr("Rewritten &Program (.pt2)…"), tr("The rewritten program as a torch.export archive"), PlanActions::Format::archive},
-        {tr("&Inspection (JSON)…"), tr("Module tree, coverage, and every site with its verdict"), PlanActions::Format::inspection},
-        {tr("&Logits (safetensors)…"), tr("Runs both programs and writes their logits"), PlanActions::Format::logits}};
+        {tr("Rewritten &Source…"), tr("Each rewritten forward as source and as a diff, in a folder"),
+         PlanActions::Format::source},
+        {tr("Rewritten &Program (.pt2)…"), tr("The rewritten program as a torch.export archive"),
+         PlanActions::Format::archive},
+        {tr("&Inspection (JSON)…"), tr("Module tree, coverage, and every site with its verdict"),
+         PlanActions::Format::inspection},
+        {tr("&Logits (safetensors)…"), tr("Runs both programs and writes their logits"),
+         PlanActions::Format::logits}};
     for (const auto& [text, tip, format] : formats)
         needReady(add(exports, text, {}, tip, withTab([this, format = format](ModelTab* tab) {
                           m_plans->chooseAndExport(tab, format);
@@ -103,7 +110,8 @@ void MainWindow::makeMenus() {
         action->setChecked(m_appearance.choice() == choice);
         choices->addAction(action);
     }
-    needReady(add(m_viewMenu, tr("&Reset Layout"), {}, tr("Put the panels where they were at first"), withTab([](ModelTab* tab) {
+    needReady(add(m_viewMenu, tr("&Reset Layout"), {}, tr("Put the panels where they were at first"),
+                  withTab([](ModelTab* tab) {
                       if (tab->workspace())
                           tab->workspace()->resetLayout();
                   })));
@@ -113,14 +121,17 @@ void MainWindow::makeMenus() {
 
     m_modelMenu = menuBar()->addMenu(tr("&Model"));
     m_modelMenu->addAction(m_stop);
-    needReady(add(m_modelMenu, tr("Open A&gain"), QKeySequence::Refresh, tr("Read the model as it is on disk now; decisions stay"),
+    needReady(add(m_modelMenu, tr("Open A&gain"), QKeySequence::Refresh,
+                  tr("Read the model as it is on disk now; decisions stay"),
                   withTab([](ModelTab* tab) { tab->document().openAgain(); })));
-    needReady(add(m_modelMenu, tr("&Worker…"), {}, tr("Where the model is run: here, or on another machine over ssh"),
+    needReady(add(m_modelMenu, tr("&Worker…"), {},
+                  tr("Where the model is run: here, or on another machine over ssh"),
                   [this] { askWorker(); }));
     m_modelMenu->addSeparator();
 
     QMenu* help = menuBar()->addMenu(tr("&Help"));
-    add(help, tr("Five-Minute &Tour"), QKeySequence::HelpContents, tr("The workbench on a bundled example"), [this] { showTour(); });
+    add(help, tr("Five-Minute &Tour"), QKeySequence::HelpContents, tr("The workbench on a bundled example"),
+        [this] { showTour(); });
     add(help, tr("&Keyboard"), Qt::CTRL | Qt::Key_F1, tr("All shortcuts"), [this] { showShortcuts(); });
     add(help, tr("&About"), {}, tr("Versions and licence"), [this] { showAbout(); });
 }
@@ -140,8 +151,8 @@ void MainWindow::fillRecentMenu() {
     });
 }
 
-/// The current tab's panels bring actions of their own, behind the fixed ones. Those of a workspace that is gone left
-/// the menus with it.
+/// The current tab's panels bring actions of their own, behind the fixed ones. Those of a workspace that is
+/// gone left the menus with it.
 void MainWindow::fillPanelMenus() {
     for (QMenu* menu : {m_editMenu, m_viewMenu, m_modelMenu})
         for (const QPointer<QAction>& action : m_panelActions)
@@ -160,11 +171,12 @@ void MainWindow::fillPanelMenus() {
     for (const QString& id : workspace->ids()) {
         if (number > 9)
             break;
-        QAction* go = add(m_panelMenu, tr("Go to %1").arg(workspace->titleOf(id)), Qt::ALT | static_cast<Qt::Key>(Qt::Key_0 + number++),
-                          tr("Show this panel"), [this, id] {
-                              if (ModelTab* current = currentTab(); current && current->workspace())
-                                  current->workspace()->showPanel(id);
-                          });
+        QAction* go =
+            add(m_panelMenu, tr("Go to %1").arg(workspace->titleOf(id)),
+                Qt::ALT | static_cast<Qt::Key>(Qt::Key_0 + number++), tr("Show this panel"), [this, id] {
+                    if (ModelTab* current = currentTab(); current && current->workspace())
+                        current->workspace()->showPanel(id);
+                });
         go->setObjectName("go_" + id);
     }
     const std::pair<QMenu*, Panel::Menu> menus[] = {

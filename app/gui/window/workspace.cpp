@@ -15,7 +15,8 @@
 namespace workbench::gui {
 namespace {
 
-constexpr int kStateVersion = 1; // of the saved places: docks that are gone or new are fine, another scheme is not
+constexpr int kStateVersion =
+    1; // of the saved places: docks that are gone or new are fine, another scheme is not
 constexpr const char* kPlaces = "workspace/places";
 constexpr const char* kCentre = "workspace/centre";
 constexpr double kLeftShare = 0.2; // of the width, at first
@@ -36,7 +37,8 @@ Qt::DockWidgetArea areaOf(Place place) {
 }
 
 int sideWidth(Place place, int whole) {
-    return std::clamp(static_cast<int>(whole * (place == Place::left ? kLeftShare : kRightShare)), kLeastSide, kMostSide);
+    return std::clamp(static_cast<int>(whole * (place == Place::left ? kLeftShare : kRightShare)), kLeastSide,
+                      kMostSide);
 }
 
 QString translated(const PanelSpec& spec) {
@@ -45,11 +47,13 @@ QString translated(const PanelSpec& spec) {
 
 } // namespace
 
-Workspace::Workspace(Document& document, Selection& selection, const std::vector<PanelSpec>& specs, QWidget* parent)
+Workspace::Workspace(Document& document, Selection& selection, const std::vector<PanelSpec>& specs,
+                     QWidget* parent)
     : QMainWindow(parent, Qt::Widget), m_centre(new QTabWidget) {
     setObjectName("workspace");
     setDockNestingEnabled(true);
-    setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging); // tabs can be dragged out
+    setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks |
+                   GroupedDragging); // tabs can be dragged out
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
@@ -88,7 +92,9 @@ void Workspace::addDock(Entry& entry) {
     entry.dock->setWidget(entry.panel);
     entry.toggle = entry.dock->toggleViewAction();
     addDockWidget(areaOf(entry.spec.place), entry.dock);
-    const auto later = [this] { QMetaObject::invokeMethod(this, &Workspace::updateTitles, Qt::QueuedConnection); };
+    const auto later = [this] {
+        QMetaObject::invokeMethod(this, &Workspace::updateTitles, Qt::QueuedConnection);
+    };
     connect(entry.dock, &QDockWidget::visibilityChanged, this, later);
     connect(entry.dock, &QDockWidget::topLevelChanged, this, later);
     connect(entry.dock, &QDockWidget::dockLocationChanged, this, later);
@@ -99,9 +105,11 @@ void Workspace::updateTitles() {
     for (const Entry& entry : m_entries) {
         if (!entry.dock)
             continue;
-        const QList<QDockWidget*> beside = entry.dock->isFloating() ? QList<QDockWidget*>() : tabifiedDockWidgets(entry.dock);
-        const bool isTab = std::any_of(beside.begin(), beside.end(),
-                                       [](const QDockWidget* dock) { return dock->toggleViewAction()->isChecked(); });
+        const QList<QDockWidget*> beside =
+            entry.dock->isFloating() ? QList<QDockWidget*>() : tabifiedDockWidgets(entry.dock);
+        const bool isTab = std::any_of(beside.begin(), beside.end(), [](const QDockWidget* dock) {
+            return dock->toggleViewAction()->isChecked();
+        });
         if (isTab == (entry.dock->titleBarWidget() != nullptr))
             continue;
         delete entry.dock->titleBarWidget();
@@ -191,8 +199,8 @@ void Workspace::tellTheme() {
 }
 
 const Workspace::Entry* Workspace::find(const QString& id) const {
-    const auto found =
-        std::find_if(m_entries.begin(), m_entries.end(), [&](const Entry& entry) { return id == entry.spec.id; });
+    const auto found = std::find_if(m_entries.begin(), m_entries.end(),
+                                    [&](const Entry& entry) { return id == entry.spec.id; });
     return found == m_entries.end() ? nullptr : &*found;
 }
 

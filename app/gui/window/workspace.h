@@ -11,8 +11,8 @@ class QTabWidget;
 
 namespace workbench::gui {
 
-/// The panels of a ready document, docked around a centre. Their places, sizes and own states are saved when it goes
-/// and come back with the next one.
+/// The panels of a ready document, docked around a centre. Their places, sizes and own states are saved when
+/// it goes and come back with the next one.
 class Workspace : public QMainWindow {
     Q_OBJECT
 public:

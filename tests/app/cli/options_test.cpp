@@ -93,8 +93,8 @@ TEST(Options, ReadTheTracersOwn) {
 }
 
 TEST(Options, ReadTheLoadOfAMeasurement) {
-    const Options options = optionsOf({"bench", "dir", "--prompt-tokens", "512", "--new-tokens", "8", "--rounds", "7",
-                                       "--leave-one-out", "--json"});
+    const Options options = optionsOf({"bench", "dir", "--prompt-tokens", "512", "--new-tokens", "8",
+                                       "--rounds", "7", "--leave-one-out", "--json"});
     EXPECT_EQ(options.promptTokens, 512);
     EXPECT_EQ(options.newTokens, 8);
     EXPECT_EQ(options.rounds, 7);

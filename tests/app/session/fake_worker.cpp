@@ -94,8 +94,8 @@ void bench(const json& id, const json& params) {
     send({{"id", id}, {"error", {{"code", "cancelled"}, {"message", "cancelled"}, {"where", ""}}}});
 }
 
-/// Wrong logits where the norm "wrong" is fused, and where both "c" and "d" are; dies as if memory ran out where
-/// "killer" is.
+/// Wrong logits where the norm "wrong" is fused, and where both "c" and "d" are; dies as if memory ran out
+/// where "killer" is.
 void verify(const json& id, const json& params) {
     const std::string& graph = g_graphs.at(params.at("rewritten"));
     if (fuses(graph, "killer"))

@@ -1,5 +1,5 @@
-#include "app/session/own_code.h"
 #include "app/session/file_stamps.h"
+#include "app/session/own_code.h"
 #include "tests/support/temporary_folder.h"
 
 namespace workbench {
@@ -15,7 +15,8 @@ TEST_F(ModelFolder, TellsWhichCodeWouldRun) {
     const OwnCode code = ownCodeOf(folder());
     ASSERT_EQ(code.files.size(), 2u);
     EXPECT_EQ(code.files.front().filename(), "configuration_x.py");
-    EXPECT_EQ(code.classes, (std::vector<std::string>{"configuration_x.XConfig", "org/other--modeling_x.XForCausalLM"}));
+    EXPECT_EQ(code.classes,
+              (std::vector<std::string>{"configuration_x.XConfig", "org/other--modeling_x.XForCausalLM"}));
 }
 
 TEST_F(ModelFolder, WithoutAnAutoMapNothingWouldRun) {
@@ -26,7 +27,8 @@ TEST_F(ModelFolder, WithoutAnAutoMapNothingWouldRun) {
 }
 
 TEST(UntrustedDirectory, IsThatOfTheTracersRefusal) {
-    const Error refusal{ErrorCode::badInput, "/m brings its own model code, which runs only with --trust-remote-code.",
+    const Error refusal{ErrorCode::badInput,
+                        "/m brings its own model code, which runs only with --trust-remote-code.",
                         "/m/config.json"};
     EXPECT_EQ(untrustedDirectory(refusal), "/m");
     EXPECT_TRUE(untrustedDirectory({ErrorCode::badInput, "broken", "/m/config.json"}).empty());

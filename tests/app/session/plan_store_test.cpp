@@ -47,7 +47,8 @@ TEST_F(PlanStore, WithoutASpaceToWriteTheOldPlanStays) {
     const auto first = store(std::nullopt);
     ASSERT_TRUE(first);
     FusionPlan plan;
-    const auto failed = storePlan(plan, folder() / "no" / "such" / "plan.json", std::nullopt, folder() / "cache", {});
+    const auto failed =
+        storePlan(plan, folder() / "no" / "such" / "plan.json", std::nullopt, folder() / "cache", {});
     ASSERT_FALSE(failed);
     EXPECT_NE(failed.error().message.find("plan.json"), std::string::npos);
 }

@@ -86,7 +86,8 @@ TEST(Session, ANoteDoesNotEndAProof) {
 
 TEST(Session, AdoptsChoicesWhoseSitesAreStillThere) {
     Session opened = session();
-    const Choices choices{{{kSite, Decision::apply}, {"qkv@gone", Decision::apply}}, {{kSite, "good"}, {"qkv@gone", "bad"}}};
+    const Choices choices{{{kSite, Decision::apply}, {"qkv@gone", Decision::apply}},
+                          {{kSite, "good"}, {"qkv@gone", "bad"}}};
     EXPECT_EQ(opened.adopt(choices), std::vector<std::string>{"qkv@gone"});
     EXPECT_EQ(opened.decisions(), (Decisions{{kSite, Decision::apply}}));
     EXPECT_EQ(opened.history().choices().notes, (SiteNotes{{kSite, "good"}}));

@@ -17,7 +17,8 @@ protected:
     Result<WorkerClient::Answer> call(const std::string& method, json params = json::object()) {
         return m_client->call(method, std::move(params), m_job);
     }
-    /// Calls a method and cancels when the worker says that it works on it: earlier, the request would not be sent at all.
+    /// Calls a method and cancels when the worker says that it works on it: earlier, the request would not be
+    /// sent at all.
     Result<WorkerClient::Answer> callAndCancel(const std::string& method) {
         return m_client->call(method, json::object(), m_job, [this](const json&) { m_cancel.cancel(); });
     }

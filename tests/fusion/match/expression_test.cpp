@@ -1,6 +1,5 @@
 #include "fusion/match/context.h"
 #include "fusion/match/expression.h"
-
 #include "tests/fusion/support/graphs.h"
 
 namespace workbench::test {
@@ -20,12 +19,8 @@ struct Attempt {
     explicit Attempt(std::string_view text)
         : graph(parsed(text)), context(graph), search(context, static_cast<NodeId>(graph.nodes.size()) - 1) {}
 
-    bool run(const Expression& expression) {
-        return matches(search, search.root(), expression);
-    }
-    std::string captured(std::string_view name) const {
-        return graph.value(search.value(name)).name;
-    }
+    bool run(const Expression& expression) { return matches(search, search.root(), expression); }
+    std::string captured(std::string_view name) const { return graph.value(search.value(name)).name; }
 
     Graph graph;
     MatchContext context;
@@ -44,8 +39,8 @@ TEST(Expression, CapturesOperandsInEitherOrder) {
 
 TEST(Expression, TheReasonIsTheConditionThatFailedAfterTheMostHeld) {
     Attempt attempt(kSum);
-    const Expression product = commutative("aten.mul", "a product",
-                                           op("aten.neg", "a negation", {op("aten.sin", "a sine", {any()})}), any());
+    const Expression product = commutative(
+        "aten.mul", "a product", op("aten.neg", "a negation", {op("aten.sin", "a sine", {any()})}), any());
     EXPECT_FALSE(attempt.run(op("aten.exp", "an exponential", {product})));
     // Not "a negation; input %y", which the first order of operands ran into.
     EXPECT_EQ(attempt.search.miss().expected, "a sine");
@@ -55,7 +50,8 @@ TEST(Expression, TheReasonIsTheConditionThatFailedAfterTheMostHeld) {
 
 TEST(Expression, AlternativesForgetWhatTheyCaptured) {
     Attempt attempt(kSum);
-    const Expression first = commutative("aten.mul", "a product", bind("wrong"), op("aten.sin", "a sine", {any()}));
+    const Expression first =
+        commutative("aten.mul", "a product", bind("wrong"), op("aten.sin", "a sine", {any()}));
     const Expression second = op("aten.mul", "a product", {bind("a"), any()});
     ASSERT_TRUE(attempt.run(op("aten.exp", "an exponential", {anyOf({first, second})})));
     EXPECT_EQ(attempt.search.value("wrong"), kNone);

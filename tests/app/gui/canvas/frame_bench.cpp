@@ -38,7 +38,8 @@ void print(const char* what, const CanvasView& view, std::vector<double> times) 
     std::fflush(stdout);
 }
 
-/// A frame: the step, and the whole viewport painted anew. A pan on a screen paints less, what comes into sight.
+/// A frame: the step, and the whole viewport painted anew. A pan on a screen paints less, what comes into
+/// sight.
 void measure(const char* what, CanvasView& view, const std::function<void(int)>& step) {
     std::vector<double> times;
     QImage image(view.viewport()->size(), QImage::Format_RGB32);

@@ -102,7 +102,8 @@ TEST_F(SmallDocument, AJobIsCancelledByTheDocument) {
             QThread::msleep(1);
         return cancelledError();
     };
-    m_document.run<int>(&m_document, "Measure", work, [&](Result<int> result) { code = result.error().code; });
+    m_document.run<int>(&m_document, "Measure", work,
+                        [&](Result<int> result) { code = result.error().code; });
     m_document.cancel();
     ASSERT_TRUE(waitFor([&] { return code.has_value(); }));
     EXPECT_EQ(code, ErrorCode::cancelled);

@@ -37,8 +37,8 @@ protected:
     }
     QModelIndex moduleRow(const QString& text) const {
         const QAbstractItemModel* model = view<QTreeView>("modules")->model();
-        const QModelIndexList found =
-            model->match(model->index(0, 0), Qt::DisplayRole, text, 1, Qt::MatchStartsWith | Qt::MatchRecursive);
+        const QModelIndexList found = model->match(model->index(0, 0), Qt::DisplayRole, text, 1,
+                                                   Qt::MatchStartsWith | Qt::MatchRecursive);
         return found.value(0);
     }
     QStringList left() const {
@@ -78,8 +78,8 @@ TEST_F(OpenOverview, SaysHowMuchOfEachPatternIsFoundAndDone) {
 TEST_F(OpenOverview, ListsWhatIsLeftWithTheReason) {
     m_document.setDecisions({}, "nothing");
     view<QPushButton>("applyAll")->click();
-    const QStringList refused = {"qk-norm-rope@layers.{0-3}.self_attn  ×4", "add-rms-norm@layers.0.input_layernorm",
-                                 "gate-up@layers.3.mlp"};
+    const QStringList refused = {"qk-norm-rope@layers.{0-3}.self_attn  ×4",
+                                 "add-rms-norm@layers.0.input_layernorm", "gate-up@layers.3.mlp"};
     ASSERT_TRUE(waitFor([&] { return left() == refused; })) << left().join(", ").toStdString();
     const QModelIndex row = view<QTreeView>("left")->model()->index(2, LeftModel::why);
     EXPECT_TRUE(row.data().toString().contains("aten.mish.default")) << row.data().toString().toStdString();

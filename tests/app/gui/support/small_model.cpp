@@ -104,7 +104,10 @@ QString numbered(const char* text, int layer) {
 QString norm(const QString& prefix, const QString& in, const QString& out, const QString& weight,
              const QString& module) {
     QString text = QString::fromUtf8(kNorm);
-    return text.replace("%P", "%" + prefix).replace("IN", in).replace("OUT", out).replace("self=W", "self=" + weight)
+    return text.replace("%P", "%" + prefix)
+        .replace("IN", in)
+        .replace("OUT", out)
+        .replace("self=W", "self=" + weight)
         .replace("@\"M\"", "@\"" + module + "\"");
 }
 

@@ -9,8 +9,9 @@
 
 namespace workbench::gui::test {
 
-/// A decoder of `layers` alike layers (norms, q/k/v, rotation, attention, gate-up); the activation of the last one
-/// is none that a kernel has, so that its gate-up is refused and it is told apart in the module tree.
+/// A decoder of `layers` alike layers (norms, q/k/v, rotation, attention, gate-up); the activation of the
+/// last one is none that a kernel has, so that its gate-up is refused and it is told apart in the module
+/// tree.
 std::string smallModelText(int layers);
 std::shared_ptr<const TracedModel> smallModel(int layers);
 Session smallSession(int layers);

@@ -40,8 +40,9 @@ protected:
     /// The first site that there is something to decide about.
     static std::size_t firstSite(ModelTab* tab) {
         const std::vector<Site>& sites = tab->document().analysis().sites;
-        const auto found = std::find_if(sites.begin(), sites.end(),
-                                        [](const Site& site) { return site.verdict == SiteVerdict::applicable; });
+        const auto found = std::find_if(sites.begin(), sites.end(), [](const Site& site) {
+            return site.verdict == SiteVerdict::applicable;
+        });
         return static_cast<std::size_t>(found - sites.begin());
     }
     void applyFirst(ModelTab* tab) const {
@@ -51,7 +52,8 @@ protected:
     template <class T>
     T* waitForChild(QWidget& parent, const char* name) const {
         T* child = nullptr;
-        EXPECT_TRUE(waitFor([&] { return (child = parent.findChild<T*>(name)) && child->isVisible(); })) << name;
+        EXPECT_TRUE(waitFor([&] { return (child = parent.findChild<T*>(name)) && child->isVisible(); }))
+            << name;
         return child;
     }
     QString notices(ModelTab* tab) const {
@@ -151,7 +153,8 @@ TEST_F(Window, APlanThatSomebodyElseSavedIsAskedAbout) {
     action("save")->trigger();
     auto* question = waitForChild<QMessageBox>(*m_window, "askConflict");
     ASSERT_NE(question, nullptr);
-    EXPECT_TRUE(loadPlan(planFile().toStdString())->plan.versions.contains("other")) << "nothing is written before";
+    EXPECT_TRUE(loadPlan(planFile().toStdString())->plan.versions.contains("other"))
+        << "nothing is written before";
     question->findChild<QPushButton*>("replaceTheirs")->click();
     ASSERT_TRUE(waitFor([&] { return !tab->document().modified(); }));
     EXPECT_EQ(loadPlan(planFile().toStdString())->plan.sites.front().note, "mine");
@@ -188,7 +191,8 @@ TEST_F(Window, OpenedAgainItsPanelsBringTheirActionsAnew) {
     ModelTab* tab = openSmall();
     const auto entries = [&] {
         QStringList texts;
-        for (const QMenu* menu : m_window->menuBar()->findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly))
+        for (const QMenu* menu :
+             m_window->menuBar()->findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly))
             for (const QAction* entry : menu->actions())
                 texts += entry->text();
         return texts;

@@ -33,10 +33,10 @@ json siteJson(const Graph& graph, const Site& site) {
     json params = json::object();
     for (const auto& [name, value] : site.facts)
         params[name] = std::visit([](const auto& fact) -> json { return fact; }, value);
-    // The order of the merged weights and the norm's weight are facts of the graph, too.
+    // Which parameters a site reads, and in which order it merges them, are facts of the graph, too.
     if (!site.derived.empty())
         params["weights"] = site.derived.front().sources;
-    else if (site.pattern.ends_with("rms-norm") && !site.parameters.empty())
+    else if (site.parameters.size() == 1)
         params["weight"] = site.parameters.front();
     return {{"id", site.id},
             {"pattern", site.pattern},

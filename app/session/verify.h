@@ -42,8 +42,8 @@ struct VerifyReport {
     std::vector<std::int64_t> lengths;
     std::vector<SiteProof> sites;
     std::vector<std::string> unproven; ///< applied sites that the reduced-size model does not have
-    PlanProof endToEnd; ///< bf16 with a truth: relative errors are against it, the tolerance is 1.1 of the
-                        ///< original's
+    PlanProof endToEnd; ///< bf16 with a truth: relative errors are against it, the tolerance is 1.1 of
+                        ///< what the original has
     double largestDifference =
         0; ///< of the logits, rewritten against original, relative to the largest logit
     std::optional<TruthErrors> truth;

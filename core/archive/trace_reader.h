@@ -48,8 +48,8 @@ struct Trace {
     TraceFacts facts;
     std::map<std::string, std::string> versions; ///< "tracer", "torch", "transformers"
     std::optional<LayerPlan> layers;             ///< absent when every layer was traced
-    /// Parameter -> {"shape", "dtype", "from", "op", "dim"}: how it is made of checkpoint tensors. Validated:
-    /// `from` holds
+    /// Parameter -> {"shape", "dtype", "from", "op", "dim"}: how it is made of checkpoint tensors.
+    /// Validated: `from` holds
     /// {"tensor": name} or nested {"from", "op", "dim"}; op is "copy", "cat", "stack" or "unsupported".
     nlohmann::json parameters;
     std::vector<std::vector<std::string>> tied; ///< groups of parameters that are one

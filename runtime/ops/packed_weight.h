@@ -1,9 +1,9 @@
 // The weights of products as the CPU kernels read them: panels of 16 rows, interleaved into one stream.
 //
 //   float32   [rows / 16][columns][16]
-//   bfloat16  [rows / 16][columns / 2][16][2]: one load is 16 rows' pairs, which the bfloat16 dot product
-//   takes
-//             as they are and a shift and a mask turn into two times 16 float32
+//   bfloat16  [rows / 16][columns / 2][16][2]: one load is 16 rows' pairs, which the
+//             bfloat16 dot product takes as they are and which a shift and a mask turn
+//             into two times 16 float32
 //
 // Rows and columns are filled up with zeros. A row product reads its weight from memory once, front to back;
 // a product of many rows reuses a panel from the cache. One weight is a list of blocks, so that weights

@@ -23,8 +23,8 @@ void TextBlock::setMarkup(const QString& html) {
     setHtml(html);
     if (accessibleName().isEmpty() || accessibleName() == m_ownName)
         setAccessibleName(m_ownName = toPlainText().trimmed().section('\n', 0, 0));
-    if (isVisible()) // else the first resize event knows the width: laying out for a guess costs as much
-                     // again
+    // Else the first resize event knows the width: laying out for a guess costs as much again.
+    if (isVisible())
         fit();
 }
 

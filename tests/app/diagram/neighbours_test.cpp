@@ -17,8 +17,8 @@ Box boxWith(Box::Kind kind, std::int32_t parent, std::vector<NodeId> nodes) {
     return box;
 }
 
-/// in (0) -> [ module (1): a (2) -> b (3) ] -> out (4), with a weight (5) beside a and a copy of in (6)
-/// beside out
+/// in (0) -> [ module (1): a (2) -> b (3) ] -> out (4), with a weight (5) beside a
+/// and a copy of in (6) beside out
 Diagram nested() {
     Diagram diagram;
     diagram.boxes = {boxWith(Box::Kind::node, -1, {0}), boxWith(Box::Kind::module, -1, {1, 2}),

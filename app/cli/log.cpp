@@ -22,20 +22,20 @@ std::string oneLine(std::string_view text) {
 
 void startLog(LogLevel level) {
     auto logger = spdlog::stderr_logger_mt("workbench");
-    logger->set_pattern("%v");
+    logger->set_pattern(level == LogLevel::verbose ? "%H:%M:%S.%e %v" : "%v");
     logger->set_level(level == LogLevel::quiet     ? spdlog::level::warn
                       : level == LogLevel::verbose ? spdlog::level::debug
                                                    : spdlog::level::info);
     spdlog::set_default_logger(std::move(logger));
 }
 
-// A line for each step: counters within one ("12/90") are not worth a line each.
+// A line for each step: counters within one ("12/90") are not worth a line each, but to who asked for more.
 void logProgress(std::string_view stage, std::string_view detail) {
     static std::string last;
     std::string step = oneLine(stage) + (detail.empty() ? "" : ": ") + oneLine(detail);
     std::string shape = step;
     std::erase_if(shape, [](unsigned char c) { return std::isdigit(c); });
-    if (shape != last)
+    if (shape != last || spdlog::should_log(spdlog::level::debug))
         spdlog::info("{}", step);
     last = std::move(shape);
 }

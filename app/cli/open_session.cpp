@@ -2,6 +2,22 @@
 #include "app/cli/log.h"
 
 namespace workbench::cli {
+namespace {
+
+/// Where everything comes from, for who reports a fault.
+void logOrigin(const Session& session) {
+    const TracedModel& model = session.model();
+    std::string versions;
+    for (const auto& [name, version] : model.facts.versions)
+        versions += (versions.empty() ? "" : ", ") + name + " " + version;
+    if (session.tracer())
+        logDetail("Python: " + session.tracer()->python().string());
+    logDetail("archive: " + model.archive.string() + (versions.empty() ? "" : " (" + versions + ")"));
+    logDetail("fingerprint: " + model.fingerprint + ", " + std::to_string(model.canonical.nodes().size()) +
+              " operations in canonical form, " + std::to_string(model.analysis.sites.size()) + " sites");
+}
+
+} // namespace
 
 Result<std::unique_ptr<Session>> openSession(const Options& options, Context& context) {
     std::optional<FusionPlan> plan;
@@ -17,6 +33,7 @@ Result<std::unique_ptr<Session>> openSession(const Options& options, Context& co
     Session& session = **opened;
     for (const std::string& warning : session.model().facts.warnings)
         logWarning(warning);
+    logOrigin(session);
     if (plan)
         if (auto used = session.usePlan(*plan, options.plan.string(), context.job); !used)
             return used.error();

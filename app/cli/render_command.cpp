@@ -100,7 +100,7 @@ Status runRender(const Options& options, Context& context) {
         return diagram.error();
     context.job.report("draw", options.scope.empty() ? "the model" : options.scope);
     LayoutEngine engine(context.locations.executables / "workbench-layout",
-                        context.locations.cache / "layouts");
+                        context.locations.cache / "layout");
     const auto scene = makeScene(std::move(diagram).value(), engine, context.job.cancel);
     if (!scene)
         return scene.error();

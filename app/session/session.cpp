@@ -292,6 +292,7 @@ Status Session::usePlan(const FusionPlan& plan, const std::string& file, const J
     if (!planned)
         return planned.error();
     Choices choices{std::move(planned).value(), {}};
+    m_context.proofs.clear(); // they are of the weights that the plan before named
     for (const PlanSite& site : plan.sites) {
         if (!site.note.empty())
             choices.notes[site.id] = site.note;

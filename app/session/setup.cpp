@@ -55,14 +55,14 @@ bool isUnreachable(const std::string& said) {
 Result<std::vector<std::string>> linesOf(std::vector<std::string> words, const std::string& what,
                                          const Job& job, const char* progress = nullptr) {
     std::vector<std::string> lines;
-    RunOptions options;
+    LineOptions options;
     options.cancel = job.cancel;
     options.onLine = [&](std::string_view line) {
         lines.emplace_back(line);
         if (progress)
             job.report(progress, line.substr(0, 100));
     };
-    options.input = RunOptions::Input::held;
+    options.input = LineOptions::Input::held;
     // The current folder may be that of a model: none of its modules is to be taken for a library.
     auto finished =
         runLines({std::move(words),

@@ -45,15 +45,22 @@ json siteJson(const Graph& graph, const Site& site) {
             {"params", params}};
 }
 
+/// The dtype that was traced, as torch calls it: only a trace that rounds tells in which order a norm casts.
+std::string torchDtype(const std::string& name) {
+    const auto dtype = scalarTypeFromName(name);
+    return dtype ? std::string(torchName(*dtype)) : std::string();
+}
+
 json requestJson(const Session& session, const Rewritten& rewritten) {
     const TracedModel& model = session.model();
     json sites = json::array();
     for (std::size_t i = 0; i < model.analysis.sites.size(); ++i)
         if (rewritten.outcomes[i].state == SiteOutcome::State::applied)
             sites.push_back(siteJson(model.canonical, model.analysis.sites[i]));
-    return {{"schema", 1},
+    return {{"schema", kSourceSchema},
             {"model", model.directory.string()},
             {"trust_remote_code", session.options().trustRemoteCode},
+            {"dtype", torchDtype(model.facts.dtype)},
             {"sources", model.sources},
             {"sites", std::move(sites)}};
 }
@@ -95,23 +102,19 @@ private:
     std::string m_path;
 };
 
-Result<SourceReport> readIndex(const fs::path& folder) {
-    auto text = readFile(folder / "index.json");
-    if (!text)
-        return text.error();
-    auto index = parseJson(*text, (folder / "index.json").string());
+Result<SourceReport> reportOf(const fs::path& folder) {
+    auto index = readSourceIndex(folder);
     if (!index)
         return index.error();
     SourceReport report;
-    report.classes = index->value("classes", json::array()).size();
-    const json sites = index->value("sites", json::object());
-    for (const json& site : sites) {
+    report.classes = (*index)["classes"].size();
+    for (const json& site : (*index)["sites"]) {
         ++report.sites;
-        if (site.is_object() && site.contains("form") && !site["form"].is_null())
+        if (const auto form = site.find("form"); form != site.end() && !form->is_null())
             ++report.sitesWithForm;
         else
-            ++report.reasons[site.is_object() ? site.value("reason", "no reason was given")
-                                              : "no reason was given"];
+            ++report.reasons[site.value("reason", json()).is_string() ? site["reason"].get<std::string>()
+                                                                      : "no reason was given"];
     }
     return report;
 }
@@ -133,7 +136,27 @@ Result<SourceReport> exportSource(Session& session, const fs::path& folder, cons
     auto written = session.tracer()->writeSources(request->path(), fs::absolute(folder), job);
     if (!written)
         return written.error();
-    return readIndex(folder);
+    return reportOf(folder);
+}
+
+Result<json> readSourceIndex(const fs::path& folder) {
+    const std::string file = (folder / "index.json").string();
+    auto text = readFile(file);
+    if (!text)
+        return text.error();
+    auto index = parseJson(*text, file);
+    if (!index)
+        return index.error();
+    JsonFault fault(file + " is not what the tracer writes");
+    const JsonView view(*index, "", fault);
+    if (view.at("schema").integer() != kSourceSchema && !fault.found())
+        view.at("schema").fault("must be " + std::to_string(kSourceSchema));
+    view.at("classes").items();
+    for (const auto& [id, site] : view.at("sites").members())
+        site.members();
+    if (fault.found())
+        return fault.error();
+    return index;
 }
 
 } // namespace workbench

@@ -2,7 +2,6 @@
 
 #include "app/session/source_export.h"
 #include "core/support/read_file.h"
-#include "core/support/strict_json.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -53,25 +52,20 @@ Result<SourceForm> readForm(const json& entry, const fs::path& folder) {
 } // namespace
 
 Result<SourceForms> readSourceForms(const fs::path& folder) {
-    const std::string where = (folder / "index.json").string();
-    auto text = readFile(where);
-    if (!text)
-        return text.error();
-    auto index = parseJson(*text, where);
+    auto index = readSourceIndex(folder);
     if (!index)
         return index.error();
     SourceForms forms;
     std::map<std::string, std::size_t> byFile;
     try {
-        for (const json& entry : index->value("classes", json::array())) {
+        for (const json& entry : (*index)["classes"]) {
             auto form = readForm(entry, folder);
             if (!form)
                 return form.error();
             byFile.emplace(entry.value("python", ""), forms.classes.size());
             forms.classes.push_back(std::move(form).value());
         }
-        const json sites = index->value("sites", json::object());
-        for (const auto& [id, site] : sites.items()) {
+        for (const auto& [id, site] : (*index)["sites"].items()) {
             for (const char* key : {"form", "partial"})
                 if (site.contains(key) && site[key].is_object())
                     if (const auto found = byFile.find(site[key].value("python", "")); found != byFile.end())
@@ -80,6 +74,7 @@ Result<SourceForms> readSourceForms(const fs::path& folder) {
                 forms.reasons.emplace(id, site.value("reason", ""));
         }
     } catch (const json::exception& failure) {
+        const std::string where = (folder / "index.json").string();
         return Error{ErrorCode::badInput, where + " is not what the tracer writes: " + failure.what(), where};
     }
     return forms;

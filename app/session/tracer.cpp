@@ -95,10 +95,10 @@ std::vector<std::string> Tracer::commandWords(std::vector<std::string> arguments
 Result<json> Tracer::run(std::vector<std::string> arguments, std::chrono::seconds timeLimit,
                          const Job& job) const {
     Messages messages;
-    RunOptions options;
+    LineOptions options;
     options.cancel = job.cancel;
     options.timeLimit = timeLimit;
-    options.input = RunOptions::Input::held;
+    options.input = LineOptions::Input::held;
     options.onLine = [&](std::string_view line) { receive(line, messages, job); };
     auto finished =
         runLines({commandWords(std::move(arguments)), pythonEnvironment(m_packages), {}}, options);

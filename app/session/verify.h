@@ -42,8 +42,8 @@ struct VerifyReport {
     std::vector<std::int64_t> lengths;
     std::vector<SiteProof> sites;
     std::vector<std::string> unproven; ///< applied sites that the reduced-size model does not have
-    PlanProof endToEnd; ///< bf16 with a truth: relative errors are against it, the tolerance is 1.1 of
-                        ///< what the original has
+    PlanProof endToEnd; ///< bf16 with a truth: relative errors are against it, the tolerance is
+                        ///< truthRatio() times what the original has
     double largestDifference =
         0; ///< of the logits, rewritten against original, relative to the largest logit
     std::optional<TruthErrors> truth;
@@ -53,7 +53,10 @@ struct VerifyReport {
 
 /// Relative error that a site or the logits may have against the original, by element type.
 double toleranceOf(std::string_view dtype);
-inline constexpr double kTruthRatio = 1.1;
+/// How many times the original's error against the truth the rewritten program may have: 1.1, and with fewer
+/// than 256 tokens 1.1 + 2 / sqrt(tokens). Single roundings go either way: the ratio of two errors is steady
+/// only as an average over many tokens, and spreads with the root of their number.
+double truthRatio(std::int64_t tokens);
 
 /// Proves the session's decisions and records the proofs in it. Without weights: on random weights at a
 /// reduced size. An Error means that nothing could be said; a comparison out of tolerance is a report that

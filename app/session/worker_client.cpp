@@ -17,16 +17,11 @@ using namespace std::chrono_literals;
 
 constexpr auto kCancelGrace = 2s;
 
-ErrorCode codeFromName(const std::string& name) {
-    if (name == "badInput")
-        return ErrorCode::badInput;
-    if (name == "usage")
-        return ErrorCode::usage;
-    if (name == "cannotTrace")
-        return ErrorCode::cannotTrace;
-    if (name == "requirementFailed")
-        return ErrorCode::requirementFailed;
-    return name == "cancelled" ? ErrorCode::cancelled : ErrorCode::runtimeFailed;
+ErrorCode codeFromName(std::string_view text) {
+    for (const auto& [code, name] : kErrorCodeNames)
+        if (name == text)
+            return code;
+    return ErrorCode::runtimeFailed; // of a worker that knows more kinds
 }
 
 std::string text(const json& object, const char* key) {

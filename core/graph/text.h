@@ -12,11 +12,12 @@
 ///     module "model.norm" LlamaRMSNorm
 ///     input %x: f32[1, s0, 64]
 ///     parameter %w: f32[64] "model.norm.weight"
-///     parameter %qkv: f32[128, 64] "model.layers.0.self_attn.qkv_proj.weight" = cat(0, "…q_proj.weight",
-///     "…k_proj.weight") buffer %inv: f32[32] "model.rotary_emb.inv_freq" constant %c: f32[]
-///     "lifted_tensor_0" %y: f32[1, s0, 64] = aten.mul.Tensor(self=%x, other=%w) @"model.norm" from
-///     "modeling_llama.py":52 forward %a: f32[1, s0, 32], %b: f32[1, s0, 32] =
-///     aten.split_with_sizes.default(self=%y, split_sizes=[32, 32], dim=-1) output %a, %b
+///     parameter %qk: f32[128, 64] "layers.0.qk_proj.weight" = cat(0, "…q_proj.weight", "…k_proj.weight")
+///     buffer %inv: f32[32] "model.rotary_emb.inv_freq"
+///     constant %c: f32[] "lifted_tensor_0"
+///     %y: f32[1, s0, 64] = aten.mul.Tensor(self=%x, other=%w) @"model.norm" from "model.py":52 forward
+///     %a: f32[1, s0, 32], %b: f32[1, s0, 32] = aten.split.Tensor(self=%y, split_size=32, dim=-1)
+///     output %a, %b
 ///
 /// Argument values: none, true, 3, s0 + 1, 1e-05 or 2.0 (floats always carry '.', 'e', inf or nan), "text",
 /// dtype:bf16, layout:strided, device:cpu, memory_format:contiguous_format, %value, [..] lists (an absent

@@ -23,7 +23,6 @@ public:
     Status write(std::string_view bytes);
     Status commit();
 
-    const std::filesystem::path& temporaryPath() const { return m_temporary; }
 
 private:
     AtomicFile(std::filesystem::path target, std::filesystem::path temporary, int fd);

@@ -64,7 +64,7 @@ int waitMs(std::optional<Clock::time_point> deadline) {
 }
 
 /// Reads stdout to its end, a cancel or the deadline. nullopt: an endless line.
-std::optional<Finished::How> readOutput(Subprocess& process, const RunOptions& options,
+std::optional<Finished::How> readOutput(Subprocess& process, const LineOptions& options,
                                         std::optional<Clock::time_point> deadline) {
     Lines lines(options.onLine);
     std::array<char, 16384> buffer;
@@ -93,7 +93,7 @@ std::optional<Finished::How> readOutput(Subprocess& process, const RunOptions& o
 }
 
 /// A process that closed its stdout may still run: waits for its end, a cancel or the deadline.
-std::optional<ExitState> waitFor(Subprocess& process, const RunOptions& options,
+std::optional<ExitState> waitFor(Subprocess& process, const LineOptions& options,
                                  std::optional<Clock::time_point> deadline, Finished::How& how) {
     for (;;) {
         if (auto exit = process.wait(std::chrono::milliseconds(50)))
@@ -114,15 +114,15 @@ Command watched(Command command) {
 
 } // namespace
 
-Result<Finished> runLines(const Command& command, const RunOptions& options) {
+Result<Finished> runLines(const Command& command, const LineOptions& options) {
     std::optional<Clock::time_point> deadline;
     if (options.timeLimit.count() > 0)
         deadline = Clock::now() + std::min<std::chrono::milliseconds>(options.timeLimit, kForever);
-    auto started = Subprocess::start(options.input == RunOptions::Input::held ? watched(command) : command);
+    auto started = Subprocess::start(options.input == LineOptions::Input::held ? watched(command) : command);
     if (!started)
         return started.error();
     Subprocess process = std::move(started).value();
-    if (options.input == RunOptions::Input::closed)
+    if (options.input == LineOptions::Input::closed)
         process.closeInput();
 
     const auto how = readOutput(process, options, deadline);
@@ -130,7 +130,7 @@ Result<Finished> runLines(const Command& command, const RunOptions& options) {
     std::optional<ExitState> exit;
     if (how == Finished::How::exited)
         exit = waitFor(process, options, deadline, finished.how);
-    if (!exit && options.input == RunOptions::Input::held) {
+    if (!exit && options.input == LineOptions::Input::held) {
         process.closeInput();
         exit = process.wait(kGrace);
     }

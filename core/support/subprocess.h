@@ -74,7 +74,7 @@ private:
 /// The last line that is not blank, trimmed; "" when there is none.
 std::string lastLine(std::string_view text);
 
-struct RunOptions {
+struct LineOptions {
     /// What the process has as stdin. held: a pipe that stays empty and ends with us, however we end; a
     /// process that watches it (WORKBENCH_LIFELINE holds its number) is asked to stop by its end, and has two
     /// seconds for that.
@@ -92,6 +92,6 @@ struct Finished {
 
 /// Runs a command to its end. An error: it cannot be started, or it prints a line without
 /// an end (16 MiB).
-Result<Finished> runLines(const Command& command, const RunOptions& options);
+Result<Finished> runLines(const Command& command, const LineOptions& options);
 
 } // namespace workbench

@@ -12,12 +12,13 @@
 ///
 ///     "FWB1"  u32 LE header version (1)  u32 LE bytes of JSON  u64 LE bytes of payload
 ///
-/// Messages: request {"id": 7, "method": "verify", "params": {...}}; answers
-/// {"id": 7, "event": "progress", ...},
-/// {"id": 7, "event": "token", ...}, {"id": 7, "result": {...}} or {"id": 7, "error": {"code":
-/// "runtimeFailed", "message": "...", "where": "..."}}.
-/// {"method": "cancel", "params": {"id": 7}} cancels. Limits: JSON 1 GiB, payload 16 GiB; past them the frame
-/// is refused.
+///     request   {"id": 7, "method": "verify", "params": {...}}
+///     cancel    {"method": "cancel", "params": {"id": 7}}
+///     answers   {"id": 7, "event": "progress", ...}  {"id": 7, "event": "token", ...}
+///               {"id": 7, "result": {...}}
+///               {"id": 7, "error": {"code": "runtimeFailed", "message": "...", "where": "..."}}
+///
+/// Limits: JSON 1 GiB, payload 16 GiB; past them the frame is refused. Methods: runtime/worker/PROTOCOL.md.
 
 namespace workbench {
 

@@ -9,8 +9,8 @@
 
 /// Building blocks of patterns: what a value must be made of, read from the value down to its operands.
 ///
-///     const Expression mean = op("aten.mean", "the mean of the squares", {square(bind("x"))},
-///     {numbers("dim", ...)});
+///     const Expression mean =
+///         op("aten.mean", "the mean of the squares", {square(bind("x"))}, {numbers("dim", ...)});
 ///
 /// Every block asks its conditions through Search::require, so that a pattern that fails says where and why.
 

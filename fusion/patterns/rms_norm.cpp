@@ -10,10 +10,9 @@
 
 /// rms-norm:  y = x * rsqrt(mean(x^2) + eps) * weight   (Zhang and Sennrich 2019, arXiv:1910.07467)
 ///
-///     x --> [cast f32] --> pow 2 --> mean --> + eps --> rsqrt --> * x --> [cast back] --> * weight --> y
-///     (Llama)
-///                                                                   `--> * (1 + weight) --> [cast back] -->
-///                                                                   y   (Gemma)
+///     x --> [cast f32] --> pow 2 --> mean --> + eps --> rsqrt --> * x --> r
+///     Llama:   r --> [cast back] --> * weight --> y
+///     Gemma:   r --> * (1 + weight) --> [cast back] --> y
 ///     becomes   x, weight --> workbench.rms_norm --> y
 ///
 /// The place is the rsqrt (or torch's own norm op): down from there the squares must be those of x over its

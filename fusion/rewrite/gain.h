@@ -18,8 +18,8 @@ struct OpCost {
 
 /// An estimate of what a rewrite is worth, from shapes alone.
 ///
-///     bytes    = sum over ops of (bytes of each tensor that the op reads, once) + (bytes of each that it
-///     makes) launches = number of ops
+///     bytes    = sum over ops of (bytes of each tensor that the op reads, once) + (bytes of those it makes)
+///     launches = number of ops
 ///
 /// An op that only looks at memory in another way (view, reshape, transpose, slice, split, expand, ...) moves
 /// and starts nothing; what reads an expanded tensor reads the tensor before it was expanded. Nothing is kept

@@ -1,9 +1,11 @@
 // Scaled dot-product attention over sequences that lie side by side, and over a cache of one sequence.
 //
-//   logit(i, j) = scale * query_i . key_j, then softcap * tanh(logit / softcap) if softcap is not 0, then +
-//   slope * (j - i)  (ALiBi) output_i = sum_j exp(logit(i, j)) value_j / (sum_j exp(logit(i, j)) + exp(sink))
-//   over the keys j that i sees
+//   logit(i, j) = scale * query_i . key_j
+//                 then softcap * tanh(logit / softcap) if softcap is not 0
+//                 then + slope * (j - i)  (ALiBi)
+//   output_i    = sum_j exp(logit(i, j)) value_j / (sum_j exp(logit(i, j)) + exp(sink))
 //
+// Sums run over the keys j that i sees.
 // A sequence is a maximal run with positions[t + 1] == positions[t] + 1; tokens see only their own sequence
 // (see MaskKind). Sums are kept in float32 (float64 for float64), nothing but the output is rounded. Query
 // head h uses key head h / (Hq / Hkv). Errors: c10::ValueError for shapes, dtypes and ranges, c10::Error for

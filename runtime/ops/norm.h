@@ -1,8 +1,8 @@
 // RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467), alone and after a residual addition.
 //
 //   y = x * rsqrt(mean(x^2) + eps) over the last dimension, computed in float32 (float64 for float64)
-//   NormCast::BeforeWeight   round(y) * weight, where weight is round(weightOffset + weight) when there is an
-//   offset NormCast::AfterWeight    round(y * (weightOffset + weight))
+//   NormCast::BeforeWeight   round(y) * weight; with an offset, weight is round(weightOffset + weight)
+//   NormCast::AfterWeight    round(y * (weightOffset + weight))
 //
 // Shapes: input [..., D] of float32, float64, bfloat16 or float16, any strides; weight [D] of the input's
 // dtype, contiguous, or none. Errors: c10::ValueError for shapes and dtypes, c10::Error for a device without

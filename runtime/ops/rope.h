@@ -1,9 +1,11 @@
 // Rotary position embedding (Su et al. 2021, arXiv:2104.09864) of query and key, alone and after an RMSNorm
 // over each head.
 //
-//   out = round(round(x * cos) + round(rot(x) * sin)) for the first R dimensions of a head; the others pass
-//   through RopeStyle::Half          rot(x) = cat(-x[R/2:R], x[:R/2]) RopeStyle::Interleaved   rot(x)[2i] =
-//   -x[2i + 1], rot(x)[2i + 1] = x[2i]
+//   out = round(round(x * cos) + round(rot(x) * sin)) for the first R dimensions of a head
+//   RopeStyle::Half          rot(x) = cat(-x[R/2:R], x[:R/2])
+//   RopeStyle::Interleaved   rot(x)[2i] = -x[2i + 1], rot(x)[2i + 1] = x[2i]
+//
+// The other dimensions of a head pass through.
 //
 // All tensors have one dtype (float32, float64, bfloat16, float16) and device. cos and sin [B or 1, T, R], R
 // even and at most D. Errors: c10::ValueError for shapes and dtypes, c10::Error for a device without kernels.

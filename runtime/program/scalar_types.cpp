@@ -30,11 +30,4 @@ at::ScalarType toTorch(ScalarType type) {
     __builtin_trap(); // an enumerator is missing in the table
 }
 
-std::optional<ScalarType> fromTorch(at::ScalarType type) {
-    for (const auto& [ours, torch] : kTypes)
-        if (torch == type)
-            return ours;
-    return std::nullopt;
-}
-
 } // namespace workbench

@@ -1,27 +1,6 @@
 #include "runtime/worker/json_edge.h"
 
 namespace workbench {
-namespace {
-
-const char* codeName(ErrorCode code) {
-    switch (code) {
-    case ErrorCode::requirementFailed:
-        return "requirementFailed";
-    case ErrorCode::usage:
-        return "usage";
-    case ErrorCode::badInput:
-        return "badInput";
-    case ErrorCode::cannotTrace:
-        return "cannotTrace";
-    case ErrorCode::runtimeFailed:
-        return "runtimeFailed";
-    case ErrorCode::cancelled:
-        return "cancelled";
-    }
-    __builtin_unreachable();
-}
-
-} // namespace
 
 Result<Json> parseJson(std::string_view text) {
     Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -31,7 +10,11 @@ Result<Json> parseJson(std::string_view text) {
 }
 
 Json toJson(const Error& error) {
-    return {{"code", codeName(error.code)}, {"message", error.message}, {"where", error.where}};
+    std::string_view code;
+    for (const auto& [known, name] : kErrorCodeNames)
+        if (known == error.code)
+            code = name;
+    return {{"code", code}, {"message", error.message}, {"where", error.where}};
 }
 
 } // namespace workbench

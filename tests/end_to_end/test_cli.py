@@ -169,3 +169,11 @@ def test_an_interrupt_ends_with_130_and_leaves_nothing(arguments, helper, tmp_pa
     assert not child.is_running() or child.status() == "zombie"
     assert not list(tmp_path.glob("plan.json")) and not list(tmp_path.glob("out.safetensors"))
     assert not list((tmp_path / "cache").rglob("trace.json"))
+
+
+def test_verbose_says_where_everything_comes_from_and_quiet_says_nothing(llama):
+    loud = workbench("inspect", llama, "--verbose").expect(DONE)
+    for part in ("Python: /", "trace.pt2", "transformers", "fingerprint: sha256:"):
+        assert part in loud.err
+    assert not workbench("inspect", llama, "--quiet").expect(DONE).err
+    assert loud.out == workbench("inspect", llama).expect(DONE).out

@@ -53,6 +53,14 @@ def test_every_applied_site_has_a_form_or_a_reason(name, tmp_path):
     assert any(site["form"] is not None for site in index["sites"].values())
 
 
+def test_source_forms_have_the_ranks_of_their_patterns():
+    """Where two sites want the same lines, the larger pattern comes first, there as in the matcher."""
+    from workbench_tracer.source_form.patterns import PATTERNS
+
+    ranks = [line.split()[0] for line in support.workbench("patterns").expect(support.DONE).out.splitlines()]
+    assert list(PATTERNS) == [name for name in ranks if name in PATTERNS]
+
+
 def test_diffs_are_unified_and_name_the_merged_projection(tmp_path):
     out, _ = _export("llama", tmp_path)
     diffs = {file.name: file.read_text() for file in out.rglob("*.diff")}

@@ -21,12 +21,6 @@ void rememberModel(const QString& model) {
     QSettings().setValue(kKey, models.mid(0, kMost));
 }
 
-void forgetModel(const QString& model) {
-    QStringList models = recentModels();
-    models.removeAll(model);
-    QSettings().setValue(kKey, models);
-}
-
 void forgetModels() {
     QSettings().remove(kKey);
 }

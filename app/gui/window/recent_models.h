@@ -8,7 +8,6 @@ namespace workbench::gui {
 /// Models that were opened, newest first; saved.
 QStringList recentModels();
 void rememberModel(const QString& model);
-void forgetModel(const QString& model);
 void forgetModels();
 
 } // namespace workbench::gui

@@ -1,7 +1,10 @@
 #include "app/diagram/colours.h"
+#include "fusion/match/pattern.h"
 #include "tests/app/diagram/layered_model.h"
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace workbench {
 namespace {
@@ -23,10 +26,13 @@ SiteOutcome outcomeOf(SiteOutcome::State state) {
 }
 
 TEST(Colours, EveryPatternHasASlotOfItsOwn) {
-    EXPECT_EQ(colourSlot("qkv"), colourSlot("qkv"));
-    EXPECT_NE(colourSlot("qkv"), colourSlot("rms-norm"));
+    std::set<std::int32_t> slots;
+    for (const Pattern& pattern : patterns()) {
+        EXPECT_TRUE(slots.insert(colourSlot(pattern.name)).second) << pattern.name;
+        EXPECT_GE(colourSlot(pattern.name), 0) << pattern.name;
+        EXPECT_LT(colourSlot(pattern.name), static_cast<std::int32_t>(colourSlotCount())) << pattern.name;
+    }
     EXPECT_EQ(colourSlot("no-such-pattern"), -1);
-    EXPECT_LT(colourSlot("rms-norm"), static_cast<std::int32_t>(colourSlotCount()));
 }
 
 TEST(Colours, ANodeOfSeveralSitesShowsTheStrongest) {

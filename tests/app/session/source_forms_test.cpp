@@ -38,10 +38,15 @@ TEST_F(SourceFormsFolder, ABrokenFolderIsAnErrorThatNamesTheFile) {
     const auto missing = readSourceForms(folder());
     ASSERT_FALSE(missing.ok());
     EXPECT_NE(missing.error().message.find("a.diff"), std::string::npos);
-    writeFile("index.json", R"({"classes": [{"class": 3}]})");
-    const auto wrong = readSourceForms(folder());
-    ASSERT_FALSE(wrong.ok());
-    EXPECT_NE(wrong.error().message.find("index.json"), std::string::npos);
+    for (const char* index : {R"({"schema": 1, "sites": {}, "classes": [{"class": 3}]})",
+                              R"({"schema": 1, "sites": {"a": 3}, "classes": []})", R"({"schema": 1})", "[]"}) {
+        writeFile("index.json", index);
+        const auto wrong = readSourceForms(folder());
+        ASSERT_FALSE(wrong.ok()) << index;
+        EXPECT_NE(wrong.error().message.find("index.json"), std::string::npos) << wrong.error().message;
+    }
+    writeFile("index.json", R"({"schema": 2, "sites": {}, "classes": []})");
+    EXPECT_NE(readSourceForms(folder()).error().message.find("schema must be 1"), std::string::npos);
 }
 
 } // namespace

@@ -21,7 +21,7 @@ struct Collected {
     std::vector<std::string> lines;
 };
 
-Collected run(const Command& command, RunOptions options = {}) {
+Collected run(const Command& command, LineOptions options = {}) {
     std::vector<std::string> lines;
     options.onLine = [&](std::string_view line) { lines.emplace_back(line); };
     auto finished = runLines(command, options);
@@ -94,7 +94,7 @@ TEST(Subprocess, AChattyStderrDoesNotBlockAndOnlyItsEndIsKept) {
 TEST(Subprocess, CancelKillsTheWholeGroup) {
     CancelToken cancel;
     pid_t child = 0;
-    RunOptions options;
+    LineOptions options;
     options.cancel = &cancel;
     options.onLine = [&](std::string_view line) {
         child = static_cast<pid_t>(std::atoi(std::string(line).c_str()));
@@ -109,7 +109,7 @@ TEST(Subprocess, CancelKillsTheWholeGroup) {
 }
 
 TEST(Subprocess, ATimeLimitKills) {
-    RunOptions options;
+    LineOptions options;
     options.timeLimit = 50ms;
     const auto begin = std::chrono::steady_clock::now();
     const auto [finished, lines] = run(shell("echo begun; exec sleep 1000"), options);
@@ -119,7 +119,7 @@ TEST(Subprocess, ATimeLimitKills) {
 }
 
 TEST(Subprocess, ATimeLimitAlsoHoldsAfterStdoutIsClosed) {
-    RunOptions options;
+    LineOptions options;
     options.timeLimit = 50ms;
     const auto [finished, lines] = run(shell("exec sleep 1000 >&-"), options);
     ASSERT_TRUE(finished.ok());
@@ -135,7 +135,7 @@ TEST(Subprocess, AChildThatKeepsThePipesDoesNotHoldUpTheEnd) {
 }
 
 TEST(Subprocess, ATimeLimitBeyondTheClockIsNone) {
-    RunOptions options;
+    LineOptions options;
     options.timeLimit = std::chrono::milliseconds::max();
     const auto [finished, lines] = run(shell("echo done"), options);
     ASSERT_TRUE(finished.ok());
@@ -143,8 +143,8 @@ TEST(Subprocess, ATimeLimitBeyondTheClockIsNone) {
 }
 
 TEST(Subprocess, AHeldInputEndsOnlyWithTheWait) {
-    RunOptions options;
-    options.input = RunOptions::Input::held;
+    LineOptions options;
+    options.input = LineOptions::Input::held;
     options.timeLimit = 100ms;
     const auto [finished, lines] =
         run(shell("echo $WORKBENCH_LIFELINE; cat; echo orderly > /dev/null; exit 7"), options);

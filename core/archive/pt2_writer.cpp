@@ -45,6 +45,10 @@ public:
         Json entry = {{"is_param", input.kind == Input::Kind::parameter},
                       {"use_pickle", false},
                       {"tensor_meta", pt2::storedMeta(meta)}};
+        // As a parameter of a module does by itself: the program can be trained, whatever it was traced
+        // under.
+        entry["tensor_meta"]["requires_grad"] =
+            input.kind == Input::Kind::parameter && isFloatingPoint(meta.dtype);
         const auto group = m_tied.find(input.target);
         std::string& shared = m_written[{isWeight, group == m_tied.end() ? input.target : group->second}];
         const bool isNew = shared.empty();

@@ -52,6 +52,8 @@ def plan_build(directory: ModelDirectory, dtype: str, trust_remote_code: bool) -
         warnings.append(
             f"{directory.path} is a {modality} model ({config.model_type}); only its text part ({text.model_type}) is planned."
         )
+        # The head belongs to the whole model, whose configuration says whether it is the embedding.
+        text.tie_word_embeddings = getattr(config, "tie_word_embeddings", getattr(text, "tie_word_embeddings", False))
         config = text
     _require_language_model(directory)
     model_class = _model_class(directory, config, trust_remote_code, warnings)

@@ -99,22 +99,31 @@ def test_pickled_weights_are_not_read(tmp_path):
     assert "pytorch_model.bin" in warning
 
 
-def test_text_part_of_a_vision_language_model(tmp_path):
-    text = {key: value for key, value in zoo.ZOO["gemma3"].config.items() if value is not None}
-    vision = {
-        "hidden_size": 32,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "intermediate_size": 64,
-        "image_size": 56,
-        "patch_size": 14,
-    }
-    settings = transformers.Gemma3Config(text_config=text, vision_config=vision, mm_tokens_per_image=4, image_token_index=200)
+VISION = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64, "image_size": 56, "patch_size": 14}
+
+
+def _gemma3(text):
+    settings = transformers.Gemma3Config(text_config=text, vision_config=VISION, mm_tokens_per_image=4, image_token_index=200)
+    return transformers.Gemma3ForConditionalGeneration(settings)
+
+
+def _mistral3(text):
+    """Its head is the embedding because the whole model's configuration says so; that of the text part says the contrary."""
+    vision = {"model_type": "pixtral", "head_dim": 16, **VISION}
+    settings = transformers.Mistral3Config(text_config={"model_type": "mistral", **text}, vision_config=vision)
+    assert settings.tie_word_embeddings and not settings.get_text_config().tie_word_embeddings
+    return transformers.Mistral3ForConditionalGeneration(settings)
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "text_class"), [(_gemma3, "gemma3", "Gemma3ForCausalLM"), (_mistral3, "mistral", "MistralForCausalLM")]
+)
+def test_text_part_of_a_vision_language_model(model, text, text_class, tmp_path):
     torch.manual_seed(1)
-    whole = transformers.Gemma3ForConditionalGeneration(settings).eval()
+    whole = model({key: value for key, value in zoo.ZOO[text].config.items() if value is not None}).eval()
     whole.save_pretrained(tmp_path / "model")
     found = trace(tmp_path / "model", tmp_path / "out", full=True)
-    assert "vision-language" in found.described["warnings"][0] and found.described["model"]["class"] == "Gemma3ForCausalLM"
+    assert "vision-language" in found.described["warnings"][0] and found.described["model"]["class"] == text_class
     program = load_with_weights(found, tmp_path / "model", tmp_path / "filled.pt2").module()
     sequences, tokens, positions = packed_tokens(190)
     whole.set_attn_implementation("eager")

@@ -13,7 +13,7 @@ void logOrigin(const Session& session) {
     if (session.tracer())
         logDetail("Python: " + session.tracer()->python().string());
     logDetail("archive: " + model.archive.string() + (versions.empty() ? "" : " (" + versions + ")"));
-    logDetail("fingerprint: " + model.fingerprint + ", " + std::to_string(model.canonical.nodes().size()) +
+    logDetail("fingerprint: " + model.fingerprint + ", " + std::to_string(model.canonical.nodes.size()) +
               " operations in canonical form, " + std::to_string(model.analysis.sites.size()) + " sites");
 }
 

@@ -89,6 +89,14 @@ void paintDiagram(QPainter& painter, const Scene& scene, const PaintOptions& opt
     painter.restore();
 }
 
+void paintHoveredEdge(QPainter& painter, const Scene& scene, const PaintOptions& options) {
+    if (options.hoveredEdge < 0)
+        return;
+    painter.save();
+    Painting(painter, scene, options).hovered();
+    painter.restore();
+}
+
 void paintOutline(QPainter& painter, const Scene& scene, const PaintOptions& options) {
     painter.save();
     Painting(painter, scene, options).outline();

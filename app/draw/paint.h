@@ -29,6 +29,8 @@ struct PaintOptions {
 
 /// Paints in scene coordinates: the caller has set the painter's transform. Any thread, one painter each.
 void paintDiagram(QPainter& painter, const Scene& scene, const PaintOptions& options);
+/// The edge `hoveredEdge` alone, over a drawing that was painted without it.
+void paintHoveredEdge(QPainter& painter, const Scene& scene, const PaintOptions& options);
 /// Boxes as small blocks without text, for a minimap.
 void paintOutline(QPainter& painter, const Scene& scene, const PaintOptions& options);
 

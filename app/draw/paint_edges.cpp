@@ -1,5 +1,6 @@
 #include "app/draw/measure.h"
 #include "app/draw/paint_parts.h"
+#include "app/draw/shaped_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +55,13 @@ void Painting::edgeLabel(std::size_t index) {
     if (isEdgeDimmed(index))
         colour.setAlphaF(static_cast<float>(kDimmed));
     m_painter.setPen(colour);
-    m_painter.drawText(place, Qt::AlignCenter, QString::fromStdString(m_scene.diagram.edges[index].label));
+    paintLine(m_painter, place, Qt::AlignCenter, QString::fromStdString(m_scene.diagram.edges[index].label),
+              kLabelPixels);
+}
+
+void Painting::hovered() {
+    m_painter.setRenderHint(QPainter::Antialiasing, m_isFine);
+    edge(at(m_options.hoveredEdge));
 }
 
 void Painting::edges() {
@@ -64,7 +71,6 @@ void Painting::edges() {
             edge(i);
     if (!m_showsTexts)
         return;
-    m_painter.setFont(drawingFont(kLabelPixels));
     for (std::size_t i = 0; i < m_scene.edges.size(); ++i)
         edgeLabel(i);
 }

@@ -14,6 +14,7 @@ public:
     void boxes();
     void containerTitles();
     void outline();
+    void hovered(); ///< the edge alone
 
 private:
     struct Look { ///< of one box

@@ -1,5 +1,6 @@
 #include "app/draw/measure.h"
 #include "app/draw/paint_parts.h"
+#include "app/draw/shaped_text.h"
 
 #include <QFontMetricsF>
 
@@ -11,7 +12,6 @@ namespace {
 constexpr double kReadable = 9.5; ///< pixels on the screen that a title should have far out
 constexpr double kLeast = 5;      ///< below, a text is a smudge
 constexpr double kSmaller = 0.75; ///< from one size of titles to the next
-constexpr int kOneLine = Qt::AlignHCenter | Qt::AlignVCenter | Qt::TextSingleLine;
 
 } // namespace
 
@@ -27,18 +27,19 @@ void Painting::texts(const QRectF& rect, std::size_t index, const QColor& fill) 
     const QColor ink = contrast(fill, m_theme.text) >= 4.5 ? m_theme.text : m_theme.textOn(fill);
     const QColor muted = contrast(fill, m_theme.mutedText) >= 4.5 ? m_theme.mutedText : ink;
     m_painter.setPen(ink);
-    m_painter.setFont(isPill ? drawingFont(kTextPixels) : drawingFont(kTitlePixels, true));
     const double badge = box.count > 1 ? badgeWidth(box) + 10 : 0;
-    m_painter.drawText(QRectF(rect.left(), y, rect.width() - badge, titleLine), kOneLine, text.title);
+    paintLine(m_painter, QRectF(rect.left(), y, rect.width() - badge, titleLine), Qt::AlignCenter, text.title,
+              isPill ? kTextPixels : kTitlePixels, !isPill);
     y += titleLine;
-    m_painter.setFont(drawingFont(kTextPixels));
     m_painter.setPen(muted);
     if (!text.subtitle.isEmpty()) {
-        m_painter.drawText(QRectF(rect.left(), y, rect.width(), kTextLine), kOneLine, text.subtitle);
+        paintLine(m_painter, QRectF(rect.left(), y, rect.width(), kTextLine), Qt::AlignCenter, text.subtitle,
+                  kTextPixels);
         y += kTextLine;
     }
     for (const QString& detail : text.details) {
-        m_painter.drawText(QRectF(rect.left(), y, rect.width(), kTextLine), kOneLine, detail);
+        paintLine(m_painter, QRectF(rect.left(), y, rect.width(), kTextLine), Qt::AlignCenter, detail,
+                  kTextPixels);
         y += kTextLine;
     }
     badgeOf(rect, box, fill);
@@ -55,8 +56,7 @@ void Painting::badgeOf(const QRectF& rect, const Box& box, const QColor& fill) {
     m_painter.setBrush(plate);
     m_painter.drawRoundedRect(place, 8, 8);
     m_painter.setPen(m_theme.textOn(plate));
-    m_painter.setFont(drawingFont(kBadgePixels, true));
-    m_painter.drawText(place, kOneLine, countBadge(box));
+    paintLine(m_painter, place, Qt::AlignCenter, countBadge(box), kBadgePixels, true);
 }
 
 /// Far out the title takes the whole box, as large as it fits and no larger than reads well.
@@ -74,9 +74,8 @@ void Painting::largeTitle(const QRectF& rect, std::size_t index, const QColor& f
         size *= kSmaller;
     if (pixels(size) < kLeast)
         return;
-    m_painter.setFont(drawingFont(size, true));
     m_painter.setPen(contrast(fill, m_theme.text) >= 4.5 ? m_theme.text : m_theme.textOn(fill));
-    m_painter.drawText(rect, kOneLine, title);
+    paintLine(m_painter, rect, Qt::AlignCenter, title, size, true);
 }
 
 /// The overlay's number on the box's upper border.
@@ -87,16 +86,14 @@ void Painting::total(const QRectF& rect, std::size_t index) {
     const Box& box = m_scene.diagram.boxes[index];
     if (box.kind == Box::Kind::value)
         return;
-    const QFont font = drawingFont(kBadgePixels, true);
     const QString& text = m_options.colours->totals[index];
-    const double width = QFontMetricsF(font).horizontalAdvance(text) + 12;
+    const double width = QFontMetricsF(drawingFont(kBadgePixels, true)).horizontalAdvance(text) + 12;
     const QRectF place(rect.right() - width + 6, rect.top() - 14, width, 17); // above the count of a fold
     m_painter.setPen(QPen(m_theme.nodeBorder, 1));
     m_painter.setBrush(m_theme.background);
     m_painter.drawRoundedRect(place, 8, 8);
     m_painter.setPen(m_theme.text);
-    m_painter.setFont(font);
-    m_painter.drawText(place, kOneLine, text);
+    paintLine(m_painter, place, Qt::AlignCenter, text, kBadgePixels, true);
 }
 
 void Painting::containers() {
@@ -124,12 +121,10 @@ void Painting::containerTitle(std::size_t index) {
     // Edges on their way in pass behind the texts.
     m_painter.fillRect(place.adjusted(-2, 0, subtitleWidth + 12, 0), fill);
     m_painter.setPen(m_theme.text);
-    m_painter.setFont(titleFont);
-    m_painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, title);
+    paintLine(m_painter, place, Qt::AlignLeft | Qt::AlignVCenter, title, kTitlePixels, true);
     m_painter.setPen(m_theme.mutedText);
-    m_painter.setFont(textFont);
-    m_painter.drawText(QRectF(place.right() + 8, place.top() + 1, subtitleWidth + 4, kTitleLine),
-                       Qt::AlignLeft | Qt::AlignVCenter, text.subtitle);
+    paintLine(m_painter, QRectF(place.right() + 8, place.top() + 1, subtitleWidth + 4, kTitleLine),
+              Qt::AlignLeft | Qt::AlignVCenter, text.subtitle, kTextPixels);
     if (m_options.colours && index < m_options.colours->totals.size())
         total(rect, index);
 }
@@ -165,8 +160,7 @@ void Painting::farTitle(std::size_t index) {
     fill.setAlphaF(0.85F);
     m_painter.fillRect(plate, fill);
     m_painter.setPen(m_theme.text);
-    m_painter.setFont(drawingFont(size, true));
-    m_painter.drawText(plate, kOneLine, m_scene.texts[index].title);
+    paintLine(m_painter, plate, Qt::AlignCenter, m_scene.texts[index].title, size, true);
 }
 
 void Painting::containerTitles() {

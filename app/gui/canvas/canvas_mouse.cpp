@@ -5,7 +5,6 @@
 #include <QtWidgets/QApplication>
 #include <QtWidgets/QGestureEvent>
 #include <QtWidgets/QPinchGesture>
-#include <QtWidgets/QScrollBar>
 #include <QtWidgets/QToolTip>
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace workbench::gui {
 namespace {
 
 constexpr double kWheelBase = 1.0015; // to the power of an eighth of a degree: 1.2 for a click of the wheel
-constexpr double kEdgeReach = 5;      // device pixels
+constexpr int kEdgeReach = 5;         // device pixels
 
 } // namespace
 
@@ -33,12 +32,10 @@ void CanvasView::wheelEvent(QWheelEvent* event) {
     const bool fingers = event->phase() != Qt::NoScrollPhase && !event->pixelDelta().isNull();
     const QPoint angle = event->angleDelta();
     if (fingers && !(event->modifiers() & Qt::ControlModifier)) {
-        const QPoint moved = event->pixelDelta();
-        horizontalScrollBar()->setValue(horizontalScrollBar()->value() - moved.x());
-        verticalScrollBar()->setValue(verticalScrollBar()->value() - moved.y());
+        moveBy(-event->pixelDelta());
     } else if (event->modifiers() & (Qt::ShiftModifier | Qt::AltModifier)) {
         const int turned = angle.y() != 0 ? angle.y() : angle.x();
-        horizontalScrollBar()->setValue(horizontalScrollBar()->value() - turned);
+        moveBy({-turned, 0});
     } else {
         zoomTo(zoom() * std::pow(kWheelBase, angle.y()), event->position());
     }
@@ -63,11 +60,7 @@ void CanvasView::mouseMoveEvent(QMouseEvent* event) {
         viewport()->setCursor(Qt::ClosedHandCursor);
     const QPoint moved = event->pos() - m_dragged.value_or(*m_pressed);
     m_dragged = event->pos();
-    m_placing = true;
-    horizontalScrollBar()->setValue(horizontalScrollBar()->value() - moved.x());
-    verticalScrollBar()->setValue(verticalScrollBar()->value() - moved.y());
-    m_placing = false;
-    Q_EMIT viewChanged();
+    moveBy(-moved);
 }
 
 void CanvasView::mouseReleaseEvent(QMouseEvent* event) {
@@ -116,8 +109,13 @@ void CanvasView::hover(const QPoint& position) {
     viewport()->setCursor(toggleUnder(position) >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
     if (edge == m_item->options.hoveredEdge)
         return;
+    for (const std::int32_t changed : {m_item->options.hoveredEdge, edge})
+        if (changed >= 0)
+            viewport()->update(viewportTransform()
+                                   .mapRect(drawn()->edgeBounds[static_cast<std::size_t>(changed)])
+                                   .toAlignedRect()
+                                   .adjusted(-kEdgeReach, -kEdgeReach, kEdgeReach, kEdgeReach));
     m_item->options.hoveredEdge = edge;
-    viewport()->update();
 }
 
 QString CanvasView::tipAt(const QPoint& position) const {

@@ -1,6 +1,8 @@
 #include "app/gui/canvas/canvas_view.h"
 
+#include <QtCore/QTimer>
 #include <QtGui/QAccessible>
+#include <QtGui/QPaintEvent>
 #include <QtGui/QResizeEvent>
 #include <QtWidgets/QGraphicsScene>
 #include <QtWidgets/QScrollBar>
@@ -13,6 +15,7 @@ namespace {
 constexpr double kLeastZoom = 0.02, kMostZoom = 4;
 constexpr double kStep = 1.25; // of the zoom actions
 constexpr int kFrame = 24;     // kept free around a fitted drawing
+constexpr int kRestMs = 70; // without a step of the zoom: longer than from one click of a wheel to the next
 
 QRectF rectOf(const Scene& scene, std::int32_t box) {
     return scene.boxes[static_cast<std::size_t>(box)];
@@ -28,7 +31,8 @@ std::int32_t boxOfKey(const Diagram& diagram, const std::string& key) {
 } // namespace
 
 CanvasView::CanvasView(QWidget* parent)
-    : QGraphicsView(parent), m_graphics(new QGraphicsScene(this)), m_item(new DiagramItem) {
+    : QGraphicsView(parent), m_graphics(new QGraphicsScene(this)), m_item(new DiagramItem),
+      m_rest(new QTimer(this)) {
     setObjectName("canvasView");
     setAccessibleName(tr("Graph"));
     m_graphics->setItemIndexMethod(QGraphicsScene::NoIndex);
@@ -43,9 +47,12 @@ CanvasView::CanvasView(QWidget* parent)
     setOptimizationFlags(DontSavePainterState);
     setMouseTracking(true);
     viewport()->setMouseTracking(true);
+    viewport()->setAttribute(Qt::WA_OpaquePaintEvent); // tiles cover it
     viewport()->grabGesture(Qt::PinchGesture);
     setFocusPolicy(Qt::StrongFocus);
     m_item->options.theme = &Theme::light();
+    m_rest->setSingleShot(true);
+    connect(m_rest, &QTimer::timeout, this, [this] { viewport()->update(m_tiles.blurred()); });
 }
 
 void CanvasView::showScene(std::shared_ptr<const Scene> scene, const std::string& anchor) {
@@ -66,26 +73,27 @@ void CanvasView::showScene(std::shared_ptr<const Scene> scene, const std::string
         m_neighbours.emplace(drawn()->diagram);
     growRoom();
     if (kept)
-        place(rectOf(*drawn(), to).topLeft(), *kept, zoom());
+        jump(rectOf(*drawn(), to).topLeft(), *kept, zoom());
     else
         showFromTop();
     updateHighlights();
+    repaintAll();
 }
 
 void CanvasView::setTheme(const Theme& theme) {
     m_item->options.theme = &theme;
-    viewport()->update();
+    repaintAll();
 }
 
 void CanvasView::setColours(std::shared_ptr<const SceneColours> colours) {
     m_colours = std::move(colours);
     m_item->options.colours = m_colours.get();
-    viewport()->update();
+    repaintAll();
 }
 
 void CanvasView::setHiddenSlots(std::set<std::int32_t> slots) {
     m_item->options.hiddenSlots = std::move(slots);
-    viewport()->update();
+    repaintAll();
 }
 
 void CanvasView::setFates(std::vector<Highlight> fates) {
@@ -132,6 +140,8 @@ void CanvasView::updateHighlights() {
         mark(m_neighbours->consumers(current()), Highlight::consumer);
     }
     mark(m_chosen, Highlight::selected);
+    m_haste = CanvasTiles::Haste::brief;
+    m_tiles.outdate();
     viewport()->update();
 }
 
@@ -145,8 +155,22 @@ void CanvasView::growRoom() {
 }
 
 void CanvasView::place(const QPointF& scenePoint, const QPointF& viewportPoint, double zoom) {
+    m_haste = CanvasTiles::Haste::brief;
+    jump(scenePoint, viewportPoint, zoom);
+}
+
+void CanvasView::moveBy(const QPoint& away) {
+    m_haste = CanvasTiles::Haste::brief;
     m_placing = true;
+    horizontalScrollBar()->setValue(horizontalScrollBar()->value() + away.x());
+    verticalScrollBar()->setValue(verticalScrollBar()->value() + away.y());
+    m_placing = false;
+    Q_EMIT viewChanged();
+}
+
+void CanvasView::jump(const QPointF& scenePoint, const QPointF& viewportPoint, double zoom) {
     zoom = std::clamp(zoom, kLeastZoom, kMostZoom);
+    m_placing = true;
     if (!qFuzzyCompare(zoom, transform().m11())) {
         setTransform(QTransform::fromScale(zoom, zoom));
         growRoom();
@@ -184,7 +208,7 @@ void CanvasView::fit() {
     const QRectF bounds = drawn()->bounds;
     const QSizeF room = viewport()->size() - QSize(2 * kFrame, 2 * kFrame);
     const double zoom = std::min({room.width() / bounds.width(), room.height() / bounds.height(), 1.0});
-    place(bounds.center(), QRectF(viewport()->rect()).center(), zoom);
+    jump(bounds.center(), QRectF(viewport()->rect()).center(), zoom);
 }
 
 void CanvasView::showFromTop() {
@@ -195,9 +219,9 @@ void CanvasView::showFromTop() {
     const double tall = kReadable * bounds.height() + 2 * kFrame;
     const QPointF middle = QRectF(viewport()->rect()).center();
     if (tall > viewport()->height())
-        place({bounds.center().x(), bounds.top()}, {middle.x(), kFrame}, kReadable);
+        jump({bounds.center().x(), bounds.top()}, {middle.x(), kFrame}, kReadable);
     else
-        place(bounds.center(), middle, kReadable);
+        jump(bounds.center(), middle, kReadable);
 }
 
 QRectF CanvasView::visiblePart() const {
@@ -216,15 +240,15 @@ void CanvasView::ensureShown(const std::vector<std::int32_t>& boxes, double leas
     double zoom = std::max(this->zoom(), leastZoom);
     const double fits = std::min(inner.width() / wanted.width(), inner.height() / wanted.height());
     if (zoom <= fits)
-        return place(wanted.center(), inner.center(), zoom);
+        return jump(wanted.center(), inner.center(), zoom);
     // What cannot be read all at once is shown from its top.
     zoom = std::max(fits, std::min(zoom, kReadable));
     const QPointF from(wanted.width() * zoom > inner.width() ? wanted.left() : wanted.center().x(),
                        wanted.height() * zoom > inner.height() ? wanted.top() : wanted.center().y());
-    place(from,
-          {wanted.width() * zoom > inner.width() ? inner.left() : inner.center().x(),
-           wanted.height() * zoom > inner.height() ? inner.top() : inner.center().y()},
-          zoom);
+    jump(from,
+         {wanted.width() * zoom > inner.width() ? inner.left() : inner.center().x(),
+          wanted.height() * zoom > inner.height() ? inner.top() : inner.center().y()},
+         zoom);
 }
 
 void CanvasView::resizeEvent(QResizeEvent* event) {
@@ -235,7 +259,7 @@ void CanvasView::resizeEvent(QResizeEvent* event) {
     if (event->oldSize().isEmpty())
         showFromTop();
     else
-        place(top, QPointF(event->size().width() / 2.0, 0), zoom());
+        jump(top, QPointF(event->size().width() / 2.0, 0), zoom());
 }
 
 void CanvasView::scrollContentsBy(int dx, int dy) {
@@ -244,8 +268,26 @@ void CanvasView::scrollContentsBy(int dx, int dy) {
         Q_EMIT viewChanged();
 }
 
-void CanvasView::drawBackground(QPainter* painter, const QRectF& rect) {
-    painter->fillRect(rect, m_item->options.theme->background);
+void CanvasView::repaintAll() {
+    m_haste = CanvasTiles::Haste::complete;
+    m_tiles.clear();
+    viewport()->update();
+}
+
+void CanvasView::paintEvent(QPaintEvent* event) {
+    QPainter painter(viewport());
+    const QTransform toViewport = viewportTransform();
+    const QPoint origin(-qRound(toViewport.dx()), -qRound(toViewport.dy()));
+    const bool isSharp = m_tiles.paint(
+        painter, event->region(), {zoom(), QRect(origin, viewport()->size()), devicePixelRatioF()}, m_haste,
+        m_item->options.theme->background,
+        [this](QPainter& onTile, const QRectF& part) { m_item->paintPart(onTile, part); });
+    painter.setWorldTransform(toViewport);
+    m_item->paintHovered(painter);
+    if (isSharp)
+        m_haste = CanvasTiles::Haste::complete;
+    else
+        m_rest->start(m_tiles.waits() ? kRestMs : 0);
 }
 
 } // namespace workbench::gui

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/diagram/neighbours.h"
+#include "app/gui/canvas/canvas_tiles.h"
 #include "app/gui/canvas/diagram_item.h"
 
 #include <QtWidgets/QGraphicsView>
@@ -10,6 +11,7 @@
 #include <vector>
 
 class QGestureEvent;
+class QTimer;
 
 namespace workbench::gui {
 
@@ -45,19 +47,22 @@ public:
 
     // Place and size.
     double zoom() const { return transform().m11(); }
+    // A movement, until it rests: its frames show what there was time for (see CanvasTiles).
     void zoomTo(double zoom, const QPointF& anchor); ///< the point of the viewport that stays where it is
     void zoomIn();
     void zoomOut();
     void actualSize();
+    void centreOn(const QPointF& scenePoint);
+    /// Moves and zooms so that a scene point lies at a point of the viewport.
+    void place(const QPointF& scenePoint, const QPointF& viewportPoint, double zoom);
+    bool isSharp() const { return m_tiles.blurred().isEmpty(); } ///< as it was last painted
+    // A jump: painted in full at once.
     void fit(); ///< all of it
     void showFromTop();
     /// Moves only when they are not in sight, zooms only when they are too large or smaller than `leastZoom`.
     void ensureShown(const std::vector<std::int32_t>& boxes, double leastZoom = 0);
     static constexpr double kReadable = 0.5; ///< titles are read easily from here on
-    void centreOn(const QPointF& scenePoint);
     QRectF visiblePart() const;
-    /// Moves and zooms so that a scene point lies at a point of the viewport.
-    void place(const QPointF& scenePoint, const QPointF& viewportPoint, double zoom);
 
 Q_SIGNALS:
     void viewChanged();            ///< place or size
@@ -69,7 +74,7 @@ Q_SIGNALS:
     void menuRequested(int box, const QPoint& globalPosition);
 
 protected:
-    void drawBackground(QPainter* painter, const QRectF& rect) override;
+    void paintEvent(QPaintEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
@@ -89,6 +94,9 @@ private:
     void userChose(std::vector<std::int32_t> boxes);
     void updateHighlights();
     void growRoom();
+    void jump(const QPointF& scenePoint, const QPointF& viewportPoint, double zoom);
+    void moveBy(const QPoint& away); ///< a step of a movement
+    void repaintAll();
     void pinch(QGestureEvent* event);
     std::int32_t bestOf(const std::vector<std::int32_t>& boxes) const;
     std::int32_t nearestSideways(bool right) const;
@@ -101,6 +109,9 @@ private:
     std::vector<std::int32_t> m_chosen, m_hits;
     std::int32_t m_cameFrom = -1; ///< where the last step of a walk began: the way back is preferred
     std::optional<QPoint> m_pressed, m_dragged;
+    CanvasTiles m_tiles;
+    CanvasTiles::Haste m_haste = CanvasTiles::Haste::complete;
+    QTimer* m_rest;         ///< runs out when a movement rests: sharp tiles then
     bool m_placing = false; ///< several moves make one viewChanged()
 };
 

@@ -72,17 +72,32 @@ QRectF DiagramItem::boundingRect() const {
 }
 
 void DiagramItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget*) {
+    paintPart(*painter, option->exposedRect);
+    paintHovered(*painter);
+}
+
+void DiagramItem::paintHovered(QPainter& painter) const {
+    if (!m_scene)
+        return;
+    PaintOptions frame = options;
+    frame.scale = painter.worldTransform().m11();
+    paintHoveredEdge(painter, *m_scene, frame);
+}
+
+void DiagramItem::paintPart(QPainter& painter, const QRectF& part) const {
+    painter.fillRect(part, (options.theme ? *options.theme : Theme::light()).background);
     if (!m_scene)
         return;
     PaintOptions frame = options;
     frame.background = false;
-    frame.scale = painter->worldTransform().m11();
-    frame.visible = option->exposedRect;
-    painter->setRenderHint(QPainter::Antialiasing);
-    paintDiagram(*painter, *m_scene, frame);
-    paintToggles(*painter, frame.scale, frame.visible);
+    frame.hoveredEdge = -1;
+    frame.scale = painter.worldTransform().m11();
+    frame.visible = part;
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintDiagram(painter, *m_scene, frame);
+    paintToggles(painter, frame.scale, frame.visible);
     if (!signs.empty())
-        paintSigns(*painter, frame.scale, frame.visible);
+        paintSigns(painter, frame.scale, frame.visible);
 }
 
 void DiagramItem::paintToggles(QPainter& painter, double scale, const QRectF& visible) const {

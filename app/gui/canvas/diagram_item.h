@@ -22,6 +22,11 @@ public:
     /// Boxes whose sign says what a rewrite did: '+', '-', 'Σ'. Colour alone does not tell it to everybody.
     std::vector<Highlight> signs;
 
+    // The two halves of paint(), for painters in scene coordinates: a part with its background, and the edge
+    // under the pointer, which changes too often to be painted with the rest.
+    void paintPart(QPainter& painter, const QRectF& part) const;
+    void paintHovered(QPainter& painter) const;
+
     QRectF boundingRect() const override;
     void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
 

@@ -63,8 +63,8 @@ struct LayoutOptions {
 
 /// Lays out in a helper process that is started once and kept warm: nothing but the end of a process
 /// interrupts Graphviz. Each opened container is a problem of its own, solved once for all that are alike;
-/// solved ones are kept in memory and under the cache folder. Any thread may call; one request runs at a
-/// time.
+/// solved ones are kept in memory and under the cache folder. Any thread may call: a few requests run side by
+/// side, with a helper each.
 class LayoutEngine {
 public:
     /// `helper`: the workbench-layout executable. `cache`: a folder that may not exist yet; empty: none on

@@ -211,15 +211,28 @@ TEST_F(LayoutEngineTest, ATimeLimitStopsGraphvizAndTheEngineGoesOn) {
     EXPECT_TRUE(engine.layOut(chain(3), {}, nullptr));
 }
 
-TEST_F(LayoutEngineTest, ThreadsWaitForEachOther) {
+TEST_F(LayoutEngineTest, ALongRequestKeepsNoOtherWaiting) {
+    LayoutEngine engine(kHelper, {});
+    CancelToken cancel;
+    std::thread slow([&] {
+        const auto layout = engine.layOut(tangle(), {}, &cancel);
+        EXPECT_EQ(layout.error().code, ErrorCode::cancelled);
+    });
+    for (std::size_t i = 2; i < 5; ++i)
+        EXPECT_TRUE(engine.layOut(chain(i), {}, nullptr)) << "beside one that needs minutes";
+    cancel.cancel();
+    slow.join();
+}
+
+TEST_F(LayoutEngineTest, ManyThreadsAreAllServed) {
     LayoutEngine engine(kHelper, {});
     std::vector<std::thread> threads;
     std::atomic<int> solved = 0;
-    for (std::size_t i = 2; i < 6; ++i)
+    for (std::size_t i = 2; i < 12; ++i)
         threads.emplace_back([&, i] { solved += engine.layOut(chain(i), {}, nullptr).ok(); });
     for (std::thread& thread : threads)
         thread.join();
-    EXPECT_EQ(solved, 4);
+    EXPECT_EQ(solved, 10);
 }
 
 } // namespace

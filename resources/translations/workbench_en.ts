@@ -208,10 +208,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Bytes that need not be read or written for %n tokens, estimated from shapes</source>
+        <source>Traffic saved: bytes that need not be read or written for %n tokens, estimated from shapes</source>
         <translation>
-            <numerusform>Bytes that need not be read or written for %n token, estimated from shapes</numerusform>
-            <numerusform>Bytes that need not be read or written for %n tokens, estimated from shapes</numerusform>
+            <numerusform>Traffic saved: bytes that need not be read or written for %n token, estimated from shapes</numerusform>
+            <numerusform>Traffic saved: bytes that need not be read or written for %n tokens, estimated from shapes</numerusform>
         </translation>
     </message>
 </context>

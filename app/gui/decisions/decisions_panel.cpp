@@ -17,6 +17,7 @@ constexpr int kTokens[] = {1, 32, 512, 2048};
 /// Rows that are seen however low the panel is.
 constexpr int kFewestRows = 4;
 constexpr int kNoteWidth = 130; // device-independent pixels
+constexpr int kLeastColumn = 40;
 
 int widthOf(const QWidget& widget, const QString& text) {
     return widget.fontMetrics().horizontalAdvance(text) + 28;
@@ -140,13 +141,16 @@ void DecisionsPanel::sizeRowsAndColumns() {
     QHeaderView* header = m_table->horizontalHeader();
     header->setSectionsMovable(true);
     header->setHighlightSections(false);
-    m_table->setColumnWidth(SitesModel::kPattern, widthOf(*m_table, "add-rms-norm") + 44);
-    m_table->setColumnWidth(SitesModel::kPlace, widthOf(*m_table, "model.layers.10.self_attn.norm"));
-    m_table->setColumnWidth(SitesModel::kState, widthOf(*m_table, tr("applicable")));
-    m_table->setColumnWidth(SitesModel::kBytes, widthOf(*m_table, tr("Traffic saved")));
-    m_table->setColumnWidth(SitesModel::kGain, widthOf(*m_table, "+10.2 %"));
-    m_table->setColumnWidth(SitesModel::kError, widthOf(*m_table, "+ 1.0e-10"));
-    header->setSectionResizeMode(SitesModel::kReason, QHeaderView::Stretch);
+    header->setMinimumSectionSize(kLeastColumn);
+    // What is of one length has room for it; paths and reasons share the rest, cut, and are whole as tips.
+    m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_table->setColumnWidth(SitesModel::kPattern, widthOf(*m_table, "add-rms-norm") + 36);
+    m_table->setColumnWidth(SitesModel::kState, widthOf(*m_table, tr("applicable")) - 8);
+    m_table->setColumnWidth(SitesModel::kBytes, widthOf(*m_table, "123.4 KiB") - 8);
+    m_table->setColumnWidth(SitesModel::kGain, widthOf(*m_table, "+10.2 %") - 8);
+    m_table->setColumnWidth(SitesModel::kError, widthOf(*m_table, "+ 1.0e-10") - 8);
+    for (const int column : {SitesModel::kPlace, SitesModel::kReason})
+        header->setSectionResizeMode(column, QHeaderView::Stretch);
     m_table->setMinimumHeight(header->sizeHint().height() +
                               kFewestRows * m_table->verticalHeader()->defaultSectionSize());
 }

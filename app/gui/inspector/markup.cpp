@@ -48,6 +48,13 @@ QString table(const QStringList& heads, const QList<QStringList>& rows) {
     return text + "</table>";
 }
 
+QString marked(const QList<std::pair<QString, QString>>& points) {
+    QString text = "<table cellspacing=\"0\" cellpadding=\"2\" width=\"100%\">";
+    for (const auto& [mark, point] : points)
+        text += QString("<tr><td width=\"16\">%1</td><td>%2</td></tr>").arg(mark, point);
+    return text + "</table>";
+}
+
 QString muted(const QString& text) {
     const QColor colour = QGuiApplication::palette().color(QPalette::PlaceholderText);
     QColor solid = colour;

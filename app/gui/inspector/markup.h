@@ -24,6 +24,8 @@ QString siteLink(const Analysis& analysis, std::size_t site);
 
 /// Rows of cells; the cells are rich text. `heads` may be empty. The first column is as narrow as it can be.
 QString table(const QStringList& heads, const QList<QStringList>& rows);
+/// Points of a list, each with a mark of its own before it.
+QString marked(const QList<std::pair<QString, QString>>& points);
 QString muted(const QString& text);
 /// The pieces joined by commas, then how many more of `all` there are.
 QString listed(const QStringList& pieces, std::size_t all);

@@ -31,7 +31,7 @@ QSpinBox* spinBox(const char* name, const QString& accessible, int most, int val
 MeasureForm::MeasureForm(QWidget* parent) : QWidget(parent), m_rows(new QFormLayout(this)) {
     setObjectName("measureForm");
     m_rows->setContentsMargins(0, 0, 0, 0);
-    m_rows->setRowWrapPolicy(QFormLayout::WrapLongRows);
+    m_rows->setVerticalSpacing(4); // a dock at the bottom is flat
     m_rows->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     m_rows->addRow(tr("&Worker:"), makeWorkerRow());
     qobject_cast<QLabel*>(m_rows->labelForField(m_worker->parentWidget()))->setBuddy(m_worker);
@@ -61,7 +61,7 @@ QWidget* MeasureForm::makeWorkerRow() {
     m_worker->setToolTip(tr("A command such as “ssh gpubox workbench-worker” measures on another machine."));
     m_worker->setEditable(true);
     m_worker->setInsertPolicy(QComboBox::NoInsert);
-    m_worker->setMinimumContentsLength(14);
+    m_worker->setMinimumContentsLength(8);
     m_worker->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_worker->lineEdit()->setPlaceholderText("ssh gpubox workbench-worker");
     m_worker->addItem(tr("This computer"));

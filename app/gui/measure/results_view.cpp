@@ -7,6 +7,7 @@
 
 #include <QtCore/QFileInfo>
 #include <QtCore/QLocale>
+#include <QtGui/QPainter>
 #include <QtWidgets/QComboBox>
 #include <QtWidgets/QHBoxLayout>
 #include <QtWidgets/QHeaderView>
@@ -23,6 +24,24 @@ namespace {
 
 constexpr double kFlat = 2.2;   ///< width over height of a dock at the bottom
 constexpr int kNarrowest = 190; ///< of the tabs: what they hold scrolls, the docks beside need the room
+
+/// Says what will stand there while nothing does.
+class FiguresTable : public QTableView {
+public:
+    using QTableView::QTableView;
+
+protected:
+    void paintEvent(QPaintEvent* event) override {
+        QTableView::paintEvent(event);
+        if (!model() || model()->rowCount() > 0)
+            return;
+        QPainter painter(viewport());
+        painter.setPen(palette().color(QPalette::PlaceholderText));
+        painter.drawText(viewport()->rect().adjusted(12, 8, -12, -8), Qt::AlignCenter | Qt::TextWordWrap,
+                         ResultsView::tr("Speeds and latencies, before and after, come here with the first "
+                                         "round. A measurement made elsewhere can be opened."));
+    }
+};
 
 QString ratioText(double ratio) {
     return QLocale().toString(ratio, 'f', 2);
@@ -150,7 +169,7 @@ void ResultsView::makeTabs() {
     m_tabs->setDocumentMode(true);
     m_tabs->setMinimumWidth(kNarrowest);
     m_model = new ResultModel(this);
-    m_table = new QTableView;
+    m_table = new FiguresTable;
     m_table->setObjectName("figures");
     m_table->setAccessibleName(tr("Speeds and latencies"));
     m_table->setModel(m_model);

@@ -137,8 +137,16 @@ void BeforeAfterPanel::refresh() {
         return;
     m_stale = false;
     m_jobs.start(this, [this, rewritten, model = document().session().sharedModel()](const Job&) -> Closure {
-        auto map = std::make_shared<const Correspondence>(model->canonical, model->analysis, *rewritten);
-        return [this, rewritten, map] { take(rewritten, map); };
+        using Map = std::shared_ptr<const Correspondence>;
+        const auto map = guarded<Map>([&] {
+            return std::make_shared<const Correspondence>(model->canonical, model->analysis, *rewritten);
+        });
+        return [this, rewritten, map] {
+            if (map)
+                take(rewritten, *map);
+            else
+                Q_EMIT document().failed(map.error());
+        };
     });
 }
 

@@ -18,6 +18,16 @@ struct Found {
     std::vector<SearchHit> hits;
 };
 
+Result<Found> find(std::shared_ptr<const SearchIndex> index, const TracedModel& model,
+                   const std::string& query, const Job& job) {
+    Found found{std::move(index), {}};
+    if (!found.index)
+        found.index = std::make_shared<const SearchIndex>(model.canonical, &model.analysis);
+    if (!job.cancelled())
+        found.hits = found.index->find(query, kMostHits);
+    return found;
+}
+
 } // namespace
 
 void CanvasPanel::search(const QString& text) {
@@ -30,15 +40,16 @@ void CanvasPanel::search(const QString& text) {
     const auto model = document().session().sharedModel();
     m_searching = m_jobs.start(
         this, [this, ticket, model, index = m_index, query = text.toStdString()](const Job& job) -> Closure {
-            auto found = std::make_shared<Found>();
-            found->index =
-                index ? index : std::make_shared<const SearchIndex>(model->canonical, &model->analysis);
-            if (!job.cancelled())
-                found->hits = found->index->find(query, kMostHits);
+            auto found = std::make_shared<Result<Found>>(
+                guarded<Found>([&] { return find(index, *model, query, job); }));
             return [this, ticket, found] {
-                m_index = found->index;
-                if (ticket == m_ticket)
-                    takeHits(std::move(found->hits));
+                if (*found)
+                    m_index = (*found)->index;
+                if (ticket != m_ticket)
+                    return;
+                takeHits(*found ? std::move((*found)->hits) : std::vector<SearchHit>());
+                if (!*found)
+                    m_search->setFault(QString::fromStdString(found->error().message));
             };
         });
 }

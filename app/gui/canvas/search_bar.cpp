@@ -92,6 +92,11 @@ void SearchBar::setHits(int at, int total, bool more) {
     m_next->setEnabled(total > 0);
 }
 
+void SearchBar::setFault(const QString& words) {
+    m_count->setText(words);
+    m_count->setAccessibleName(words);
+}
+
 bool SearchBar::eventFilter(QObject* watched, QEvent* event) {
     if (watched != m_edit || event->type() != QEvent::KeyPress)
         return QWidget::eventFilter(watched, event);

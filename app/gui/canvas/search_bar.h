@@ -21,6 +21,7 @@ public:
     void close();
     /// `at` counts from 0, -1 when none is current. `more`: there are more hits than were asked for.
     void setHits(int at, int total, bool more);
+    void setFault(const QString& words); ///< instead of a count
 
 Q_SIGNALS:
     void searchRequested(const QString& text); ///< the text changed, after a short rest

@@ -1,6 +1,7 @@
 #include "app/gui/decisions/scope_bar.h"
 
 #include "app/gui/decisions/flow_layout.h"
+#include "app/gui/document/state_text.h"
 #include "fusion/match/pattern.h"
 
 #include <QtCore/QSignalBlocker>
@@ -142,7 +143,7 @@ VerdictChips::VerdictChips(Document& document, SitesModel& model, SitesFilter& f
         chip->setCheckable(true);
         chip->setAutoRaise(true);
         chip->setFocusPolicy(Qt::TabFocus);
-        chip->setToolTip(tr("Show only sites that are %1").arg(SitesModel::stateName(state)));
+        chip->setToolTip(tr("Show only sites that are %1").arg(stateText(state)));
         m_chips.emplace(state, chip);
         layout->addWidget(chip);
         connect(chip, &QToolButton::toggled, this, &VerdictChips::takeStates);
@@ -164,7 +165,7 @@ void VerdictChips::refresh() {
     for (int row = 0; row < m_model.rowCount(); ++row)
         ++counts[m_model.state(row)];
     for (const auto& [state, chip] : m_chips) {
-        chip->setText(QString("%1 %2").arg(SitesModel::stateName(state)).arg(counts[state]));
+        chip->setText(QString("%1 %2").arg(stateText(state)).arg(counts[state]));
         chip->setVisible(counts[state] > 0 || chip->isChecked());
     }
     layout()->invalidate();

@@ -1,5 +1,7 @@
 #include "app/gui/decisions/sites_filter.h"
 
+#include "app/gui/document/state_text.h"
+
 #include <algorithm>
 
 namespace workbench::gui {
@@ -42,8 +44,8 @@ bool SitesFilter::filterAcceptsRow(int row, const QModelIndex&) const {
         return false;
     if (m_words.isEmpty())
         return true;
-    const QString all = QString::fromStdString(m_model.site(row).id) + ' ' +
-                        SitesModel::stateName(m_model.state(row)) + ' ' + m_model.reason(row);
+    const QString all = QString::fromStdString(m_model.site(row).id) + ' ' + stateText(m_model.state(row)) +
+                        ' ' + m_model.reason(row);
     return std::all_of(m_words.begin(), m_words.end(),
                        [&](const QString& word) { return all.contains(word, Qt::CaseInsensitive); });
 }

@@ -3,6 +3,7 @@
 #include "app/diagram/colours.h"
 #include "app/diagram/type_text.h"
 #include "app/draw/theme.h"
+#include "app/gui/document/state_text.h"
 #include "app/session/plan_builder.h"
 #include "app/session/site_evidence.h"
 #include "app/session/site_list.h"
@@ -105,27 +106,6 @@ void SitesModel::setEstimates(std::vector<std::optional<SiteGain>> estimates, in
     Q_EMIT headerDataChanged(Qt::Horizontal, kBytes, kBytes);
 }
 
-QString SitesModel::stateName(SiteOutcome::State state) {
-    using State = SiteOutcome::State;
-    switch (state) {
-    case State::applied:
-        return tr("applied");
-    case State::rejected:
-        return tr("rejected");
-    case State::undecided:
-        return tr("applicable");
-    case State::contained:
-        return tr("contained");
-    case State::conflicts:
-        return tr("conflicts");
-    case State::present:
-        return tr("present");
-    case State::refused:
-        return tr("refused");
-    }
-    return {};
-}
-
 std::optional<double> SitesModel::number(int row, int column) const {
     const auto index = static_cast<std::size_t>(row);
     if (column == kBytes) {
@@ -150,7 +130,7 @@ QString SitesModel::text(int row, int column) const {
         return qt(id.substr(std::min(id.size(), site(row).pattern.size() + 1)));
     }
     case kState:
-        return stateName(state(row));
+        return stateText(state(row));
     case kReason:
         return reason(row);
     case kBytes: {
@@ -251,14 +231,15 @@ QVariant SitesModel::headerData(int section, Qt::Orientation orientation, int ro
     if (role == Qt::TextAlignmentRole)
         return section >= kBytes ? int(Qt::AlignRight | Qt::AlignVCenter)
                                  : int(Qt::AlignLeft | Qt::AlignVCenter);
-    const QString titles[kColumns] = {tr("Pattern"),       tr("Place"), tr("Verdict"), tr("Reason"),
-                                      tr("Traffic saved"), tr("Gain"),  tr("Error")};
+    const QString titles[kColumns] = {tr("Pattern"), tr("Place"), tr("Verdict"), tr("Reason"),
+                                      tr("Saved"),   tr("Gain"),  tr("Error")};
     const QString tips[kColumns] = {
         tr("Checked: the rewrite is applied"),
         tr("Module where the pattern stands"),
         tr("What became of it under the decisions"),
         tr("Why: the condition that failed, the rewrite that takes its place, your note"),
-        tr("Bytes that need not be read or written for %n tokens, estimated from shapes", nullptr, m_tokens),
+        tr("Traffic saved: bytes that need not be read or written for %n tokens, estimated from shapes",
+           nullptr, m_tokens),
         tr("Measured: tokens per second with this rewrite against without it"),
         tr("Largest error against the original, relative to its largest value; from Verify")};
     if (role == Qt::DisplayRole)

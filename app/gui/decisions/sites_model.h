@@ -41,7 +41,6 @@ public:
     const SiteGain* estimate(int row) const; ///< nullptr: none
     int tokens() const { return m_tokens; }
 
-    static QString stateName(SiteOutcome::State state);
 
 private:
     QString text(int row, int column) const;

@@ -43,12 +43,13 @@ void FileWatch::look() {
     if (!m_watched.model || std::exchange(m_looking, true))
         return;
     m_jobs.start(this, [this, turn = m_turn, watched = m_watched](const Job&) -> Closure {
-        return [this, turn, now = seen(watched)] {
+        const auto now = guarded<Seen>([&] { return seen(watched); });
+        return [this, turn, now] {
             m_looking = false;
-            if (turn == m_turn)
-                take(now);
-            else
+            if (turn != m_turn)
                 look();
+            else if (now) // else the next look tells
+                take(*now);
         };
     });
 }

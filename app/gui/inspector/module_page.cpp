@@ -1,5 +1,6 @@
 #include "app/gui/inspector/module_page.h"
 
+#include "app/gui/document/state_text.h"
 #include "app/gui/inspector/markup.h"
 #include "app/gui/inspector/node_page.h"
 #include "app/session/summary.h"
@@ -65,15 +66,14 @@ void ModulePage::addFusion(const InspectedModule& module) {
     if (module.sites.empty())
         return;
     Section* section = addSection(tr("Fusion"), "fusion");
-    std::map<std::string, std::map<std::string_view, int>> counts;
+    std::map<std::string, std::map<SiteOutcome::State, int>> counts;
     for (const std::size_t site : module.sites)
-        ++counts[analysis().sites[site].pattern]
-                [shownVerdict(analysis().sites[site], document().outcome(site))];
+        ++counts[analysis().sites[site].pattern][document().outcome(site).state];
     QList<QStringList> rows;
     for (const auto& [pattern, states] : counts) {
         QStringList texts;
         for (const auto& [state, count] : states)
-            texts << QString("%1 %2").arg(count).arg(escaped(state));
+            texts << QString("%1 %2").arg(count).arg(stateText(state));
         rows << QStringList{escaped(pattern), texts.join(", ")};
     }
     addText(table({}, rows), section);
@@ -85,18 +85,18 @@ void ModulePage::addParameters(const InspectedModule& module, const std::string&
     if (module.parameters.empty())
         return;
     Section* section = addSection(tr("Parameters"), "weights");
-    QList<QStringList> rows;
+    QStringList lines; // one below the other: names are long, and the dock is narrow
     const std::string& path = module.module.path;
     for (const Input* input : module.parameters) {
-        if (rows.size() == kMostParameters)
+        if (lines.size() == kMostParameters)
             break;
         const std::string_view name =
             std::string_view(input->target).substr(path.empty() ? 0 : path.size() + 1);
-        rows << QStringList{link("weight:" + qt(input->target), escaped(name)),
-                            type(graph().value(input->value).meta),
-                            qt(bytesText(double(evidence().inspection().storedBytes(*input))))};
+        lines << link("weight:" + qt(input->target), escaped(name)) + "<br>" +
+                     muted(type(graph().value(input->value).meta) + QStringLiteral(", ") +
+                           qt(bytesText(double(evidence().inspection().storedBytes(*input)))));
     }
-    addText(table({}, rows), section);
+    addText(lines.join(QStringLiteral("<br>")), section);
     if (module.parameters.size() > kMostParameters)
         addText(muted(tr("and %n more", nullptr, int(module.parameters.size()) - kMostParameters)), section);
     for (const Input* input : module.parameters)

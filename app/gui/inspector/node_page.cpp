@@ -1,5 +1,6 @@
 #include "app/gui/inspector/node_page.h"
 
+#include "app/gui/document/state_text.h"
 #include "app/gui/inspector/markup.h"
 #include "app/session/summary.h"
 
@@ -99,8 +100,7 @@ void NodePage::addSites(const InspectedNode& node) {
         return;
     QList<QStringList> rows;
     for (const std::size_t site : node.sites)
-        rows << QStringList{siteLink(analysis(), site),
-                            escaped(shownVerdict(analysis().sites[site], document().outcome(site)))};
+        rows << QStringList{siteLink(analysis(), site), stateText(document().outcome(site).state)};
     addText(table({}, rows), addSection(tr("Fusion"), "fusion"));
 }
 

@@ -1,6 +1,7 @@
 #include "app/gui/inspector/site_page.h"
 
 #include "app/draw/theme.h"
+#include "app/gui/document/state_text.h"
 #include "app/gui/inspector/markup.h"
 #include "app/gui/inspector/text_block.h"
 #include "app/session/plan_builder.h"
@@ -63,7 +64,7 @@ SitePage::SitePage(std::size_t site, const PageContext& context, QWidget* parent
 void SitePage::addState() {
     const SiteOutcome& outcome = document().outcome(m_site);
     using State = SiteOutcome::State;
-    const QString shown = escaped(shownVerdict(site(), outcome));
+    const QString shown = stateText(outcome.state);
     QString text = QString("<b>%1</b>").arg(shown);
     if (!outcome.with.empty()) {
         const auto& sites = analysis().sites;
@@ -125,15 +126,23 @@ void SitePage::addConditions() {
         section->add(text(muted(tr("matching again ..."))));
         return;
     }
-    QList<QStringList> rows;
+    // One column: the dock is narrow, and a condition is a sentence.
+    QList<std::pair<QString, QString>> points;
     for (const CheckedCondition& one : *conditions) {
         const QString mark = one.holds ? coloured(QString::fromUtf8("\u2713"), themeOf(*this).added)
                                        : coloured(QString::fromUtf8("\u2717"), themeOf(*this).removed);
+        QStringList found;
+        if (!one.found.empty())
+            found << muted(escaped(one.found));
+        if (one.node != kNone)
+            found << nodeLink(graph(), one.node) + ' ' + muted(escaped(sourceText(graph(), one.node)));
         const QString condition =
             one.holds ? escaped(one.condition) : "<b>" + escaped(one.condition) + "</b>";
-        rows << QStringList{mark, condition + "<br>" + muted(escaped(one.found)), placeOf(graph(), one.node)};
+        points.emplace_back(
+            mark,
+            condition + (found.isEmpty() ? QString() : "<br>" + found.join(muted(QStringLiteral(" · ")))));
     }
-    section->add(text(table({}, rows)));
+    section->add(text(marked(points)));
     if (site().verdict == SiteVerdict::refused)
         section->add(text(muted(tr("What the pattern asks after this one was not looked at."))));
 }

@@ -92,7 +92,6 @@ private:
     std::vector<std::string> m_requirements;
     std::string m_dtype = "auto";
     std::string m_theme = "light";
-    std::string m_overlay;
     std::int64_t m_timeLimit = 0;
 };
 
@@ -276,8 +275,12 @@ void Parser::addRender() {
     addRepeatable(app, "--expand", m_options.expand,
                   "Open a module in place; a folded row as model.layers.0-27, \"*\" for all");
     addSwitch(app, "--rewritten", m_options.drawRewritten, "Draw the graph after the rewrites");
-    app.add_option("--overlay", m_overlay, "Colour by bytes of weights")
-        ->check(CLI::IsMember(std::vector<std::string>{"weights"}));
+    app.add_option("--overlay", m_options.overlay,
+                   "Colour by bytes of weights, by the error that --plan has of each site, or by its gain")
+        ->check(CLI::IsMember(std::vector<std::string>{"weights", "error", "gain"}));
+    app.add_option("--measurement", m_options.measurement,
+                   "For --overlay gain: FILE that `bench --leave-one-out --json` wrote")
+        ->check(CLI::ExistingFile);
     app.add_option("--theme", m_theme, "light or dark")
         ->capture_default_str()
         ->check(CLI::IsMember(std::vector<std::string>{"light", "dark"}));
@@ -405,7 +408,12 @@ Status Parser::complete(bool opensWindow) {
         return Error{ErrorCode::usage, "MODEL is missing, see `workbench --help`", {}};
     m_options.trace.dtype = kDtypes.at(m_dtype);
     m_options.dark = m_theme == "dark";
-    m_options.overlayWeights = m_overlay == "weights";
+    if (m_options.overlay == "gain" && m_options.measurement.empty())
+        return Error{ErrorCode::usage,
+                     "--overlay gain needs --measurement FILE, from `bench --leave-one-out --json`",
+                     {}};
+    if (m_options.overlay == "error" && m_options.plan.empty())
+        return Error{ErrorCode::usage, "--overlay error needs --plan FILE with the proofs of its sites", {}};
     m_options.trace.timeLimit = std::chrono::seconds(std::min(m_timeLimit, kLongestTimeLimit));
     readRules(app);
     for (const std::string& text : m_requirements) {

@@ -1,8 +1,10 @@
 #include "app/cli/commands.h"
 #include "app/draw/export.h"
 #include "app/draw/headless.h"
+#include "app/session/site_gains.h"
 
 #include <algorithm>
+#include <map>
 
 namespace workbench::cli {
 namespace {
@@ -12,12 +14,14 @@ struct Subject {
     const Graph* graph = nullptr;
     ModuleTree tree;
     std::vector<NodeMark> marks;
+    const Rewritten* rewritten = nullptr; ///< of the graph after the rewrites
 };
 
 Subject subjectOf(const Session& session, const Rewritten& rewritten, bool drawsRewritten) {
     const TracedModel& model = session.model();
     Subject subject;
     subject.graph = drawsRewritten ? &rewritten.graph : &model.canonical;
+    subject.rewritten = drawsRewritten ? &rewritten : nullptr;
     subject.tree = buildModuleTree(*subject.graph);
     subject.marks = drawsRewritten ? markRewritten(rewritten, model.analysis)
                                    : markCanonical(model.canonical, model.analysis, rewritten.outcomes);
@@ -63,9 +67,55 @@ std::string titleOf(const Options& options, const ModelFacts& facts) {
            (options.drawRewritten ? " · rewritten" : "");
 }
 
-Status write(const Options& options, const Session& session, const Subject& subject, const Scene& scene) {
-    const std::optional<Overlay> overlay =
-        options.overlayWeights ? std::optional(weightBytes(*subject.graph)) : std::nullopt;
+Result<Overlay> ofSites(std::string name, std::string unit, Overlay::Total total, const Subject& subject,
+                        const Session& session, const std::map<std::size_t, double>& numbers,
+                        const std::string& missing) {
+    if (numbers.empty())
+        return Error{ErrorCode::badInput, missing, {}};
+    return siteNumbers(std::move(name), std::move(unit), total, *subject.graph, session.model().analysis,
+                       numbers, subject.rewritten);
+}
+
+Result<Overlay> errorOverlay(const Subject& subject, const Session& session, const std::string& plan) {
+    std::map<std::size_t, double> numbers;
+    const std::vector<Site>& sites = session.model().analysis.sites;
+    for (std::size_t i = 0; i < sites.size(); ++i)
+        if (const PlanProof* proof = session.proof(sites[i].id))
+            numbers[i] = proof->relativeError;
+    return ofSites("error of the rewrite", "", Overlay::Total::max, subject, session, numbers,
+                   plan + " has no proofs: `workbench verify` and --export write them");
+}
+
+Result<Overlay> gainOverlay(const Subject& subject, const Session& session, const Rewritten& rewritten,
+                            const std::filesystem::path& file) {
+    const auto report = readBench(file);
+    if (!report)
+        return report.error();
+    std::map<std::size_t, double> numbers;
+    for (const auto& [site, gain] : siteGains(*report, session.model().analysis, rewritten.outcomes))
+        numbers[site] = gain.percent;
+    return ofSites("measured gain", "%", Overlay::Total::sum, subject, session, numbers,
+                   file.string() +
+                       " says nothing of the patterns that are applied: measure with --leave-one-out, "
+                       "and give the same decisions here");
+}
+
+/// Nothing when none was asked for.
+Result<std::optional<Overlay>> overlayOf(const Options& options, const Session& session,
+                                         const Rewritten& rewritten, const Subject& subject) {
+    if (options.overlay.empty())
+        return std::optional<Overlay>();
+    if (options.overlay == "weights")
+        return std::optional(weightBytes(*subject.graph));
+    auto overlay = options.overlay == "error" ? errorOverlay(subject, session, options.plan.string())
+                                              : gainOverlay(subject, session, rewritten, options.measurement);
+    if (!overlay)
+        return overlay.error();
+    return std::optional(std::move(overlay).value());
+}
+
+Status write(const Options& options, const Session& session, const Subject& subject,
+             const std::optional<Overlay>& overlay, const Scene& scene) {
     const SceneColours colours = coloursOf(scene.diagram, &subject.marks, overlay ? &*overlay : nullptr);
     PaintOptions paint;
     paint.theme = options.dark ? &Theme::darkOne() : &Theme::light();
@@ -98,13 +148,16 @@ Status runRender(const Options& options, Context& context) {
     auto diagram = diagramOf(options, subject);
     if (!diagram)
         return diagram.error();
+    auto overlay = overlayOf(options, session, **rewritten, subject);
+    if (!overlay)
+        return overlay.error();
     context.job.report("draw", options.scope.empty() ? "the model" : options.scope);
     LayoutEngine engine(context.locations.executables / "workbench-layout",
                         context.locations.cache / "layout");
     const auto scene = makeScene(std::move(diagram).value(), engine, context.job.cancel);
     if (!scene)
         return scene.error();
-    if (auto written = write(options, session, subject, **scene); !written)
+    if (auto written = write(options, session, subject, *overlay, **scene); !written)
         return written;
     context.out << options.picture.string() << ": " << (*scene)->diagram.boxes.size() << " boxes, "
                 << (*scene)->diagram.edges.size() << " edges\n";

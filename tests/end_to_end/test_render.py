@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 import support
-from support import DONE, USAGE, workbench
+from support import BAD_INPUT, DONE, USAGE, workbench
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,6 +68,19 @@ def test_a_png_is_written_in_both_themes(llama, tmp_path):
     assert pictures[0] != pictures[1]
 
 
+def test_proofs_and_measured_gains_are_laid_over_the_graph(llama, tmp_path):
+    plan, bench = tmp_path / "plan.json", tmp_path / "bench.json"
+    workbench("verify", llama, "--apply-all", "--export", plan).expect(DONE)
+    assert "error of the rewrite" in _svg(llama, tmp_path, "--plan", plan, "--overlay", "error")
+    options = ["--leave-one-out", "--json", "--rounds", "2", "--new-tokens", "4"]
+    bench.write_text(workbench("bench", llama, "--plan", plan, *options).expect(DONE).out)
+    gains = ["--plan", plan, "--overlay", "gain", "--measurement", bench]
+    assert "measured gain" in _svg(llama, tmp_path, *gains)
+    assert "--leave-one-out" in workbench(
+        "render", llama, "--overlay", "gain", "--measurement", bench, "-o", tmp_path / "none.svg"
+    ).expect(BAD_INPUT).err  # nothing is applied there
+
+
 def test_it_needs_no_display(llama, tmp_path):
     # What the session has does not matter.
     environment = support.environment(DISPLAY=None, WAYLAND_DISPLAY=None, QT_QPA_PLATFORM="xcb")
@@ -80,6 +93,8 @@ def test_it_needs_no_display(llama, tmp_path):
         (["--scope", "model.layers.0.mpl"], "model.layers.0"),
         (["--expand", "model.layer"], "model.layer"),
         (["--theme", "sepia"], "sepia"),
+        (["--overlay", "error"], "--plan"),
+        (["--overlay", "gain"], "--measurement"),
     ],
 )
 def test_wrong_usage_says_what_there_is(llama, tmp_path, options, said):

@@ -2,6 +2,7 @@
 #include "app/gui/measure/measure_form.h"
 #include "app/gui/measure/measure_panel.h"
 #include "app/gui/measure/results_view.h"
+#include "app/session/site_gains.h"
 
 #include <QtGui/QAction>
 #include <QtWidgets/QProgressBar>
@@ -153,19 +154,9 @@ void MeasurePanel::fail(const Error& error) {
 
 void MeasurePanel::publishGains(const BenchReport& report) {
     std::map<std::string, MeasuredGain> gains;
-    const auto& outcomes = document().rewritten()->outcomes;
-    for (const PatternEffect& effect : report.patterns) {
-        const Comparison comparison = effectOf(effect, report, Quantity::decode);
-        // A site's share: sites of a pattern do the same work in each layer.
-        const auto share = [&](double ratio) {
-            return 100 * (ratio - 1) / static_cast<double>(effect.sites);
-        };
-        for (std::size_t i = 0; i < outcomes.size(); ++i)
-            if (const Site& site = document().analysis().sites[i];
-                site.pattern == effect.pattern && outcomes[i].state == SiteOutcome::State::applied)
-                gains[site.id] = {share(comparison.ratio), share(comparison.interval.low),
-                                  share(comparison.interval.high)};
-    }
+    for (const auto& [site, gain] :
+         siteGains(report, document().analysis(), document().rewritten()->outcomes))
+        gains[document().analysis().sites[site].id] = {gain.percent, gain.low, gain.high};
     if (!gains.empty())
         document().setMeasured(std::move(gains));
 }

@@ -2,6 +2,7 @@
 
 #include "app/gui/window/consent_dialog.h"
 #include "app/gui/window/opening_page.h"
+#include "app/gui/window/setup_dialog.h"
 #include "app/gui/window/workspace.h"
 
 #include <QtWidgets/QStackedWidget>
@@ -21,6 +22,7 @@ ModelTab::ModelTab(const Locations& locations, QWidget* parent)
     m_pages->addWidget(m_error);
     connect(m_opening, &OpeningPage::cancelWanted, &m_document, &Document::cancel);
     connect(m_error, &ErrorPage::closeWanted, this, &ModelTab::closeWanted);
+    connect(m_error, &ErrorPage::setupWanted, this, &ModelTab::offerSetup);
     connect(m_error, &ErrorPage::againWanted, this, [this] { m_document.open(m_document.request()); });
     watchDocument();
 }
@@ -93,7 +95,8 @@ void ModelTab::stateChanged() {
 
 void ModelTab::showFailure() {
     const Error& error = *m_document.error();
-    m_error->showError(m_document.title(), error);
+    const bool lacksPython = error.code == ErrorCode::cannotTrace && !findPython(m_document.locations());
+    m_error->showError(m_document.title(), error, lacksPython);
     m_pages->setCurrentWidget(m_error);
     const std::filesystem::path untrusted = untrustedDirectory(error);
     if (untrusted.empty() || m_document.request().trace.trustRemoteCode)
@@ -103,6 +106,16 @@ void ModelTab::showFailure() {
         OpenRequest trusted = m_document.request();
         trusted.trace.trustRemoteCode = true;
         m_document.open(trusted);
+    });
+    dialog->open();
+}
+
+/// The model is opened as soon as the environment is there.
+void ModelTab::offerSetup() {
+    auto* dialog = new SetupDialog(m_document.locations(), this);
+    connect(dialog, &SetupDialog::completed, this, [this] {
+        if (m_document.state() == Document::State::failed)
+            m_document.open(m_document.request());
     });
     dialog->open();
 }

@@ -33,6 +33,7 @@ Q_SIGNALS:
 private:
     void stateChanged();
     void showFailure();
+    void offerSetup();
     void watchDocument();
     void tellReplaced();
     void tellPlanReplaced();

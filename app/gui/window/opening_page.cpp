@@ -144,8 +144,7 @@ QString openingAdvice(const Error& error) {
     case ErrorCode::cannotTrace:
         return ErrorPage::tr(
             "The model's own Python code could not be turned into a graph. The place above is where "
-            "it stopped. If the Python environment is not there yet, run `workbench setup` once; "
-            "otherwise change that line of the model, or export it yourself with torch.export and open "
+            "it stopped. Change that line of the model, or export it yourself with torch.export and open "
             "the .pt2 archive.");
     case ErrorCode::badInput:
         return ErrorPage::tr(
@@ -159,16 +158,21 @@ QString openingAdvice(const Error& error) {
 
 ErrorPage::ErrorPage(QWidget* parent)
     : QWidget(parent), m_title(textLabel(1.5, true)), m_message(textLabel(1.1, false)),
-      m_where(textLabel(1, false)), m_advice(textLabel(1, false)) {
+      m_where(textLabel(1, false)), m_advice(textLabel(1, false)),
+      m_setup(new QPushButton(tr("Set it up…"))) {
     setObjectName("errorPage");
     m_message->setObjectName("errorMessage");
     auto* again = new QPushButton(tr("Try again"));
     auto* close = new QPushButton(tr("Close this tab"));
     again->setObjectName("tryAgain");
     again->setDefault(true);
+    m_setup->setObjectName("setUp");
+    m_setup->setToolTip(tr("Make the Python environment, after saying what that takes"));
+    connect(m_setup, &QPushButton::clicked, this, &ErrorPage::setupWanted);
     connect(again, &QPushButton::clicked, this, &ErrorPage::againWanted);
     connect(close, &QPushButton::clicked, this, &ErrorPage::closeWanted);
     auto* buttons = new QHBoxLayout;
+    buttons->addWidget(m_setup);
     buttons->addWidget(again);
     buttons->addWidget(close);
     buttons->addStretch(1);
@@ -180,13 +184,17 @@ ErrorPage::ErrorPage(QWidget* parent)
     column->addStretch(1);
 }
 
-void ErrorPage::showError(const QString& model, const Error& error) {
+void ErrorPage::showError(const QString& model, const Error& error, bool lacksPython) {
     m_title->setText(error.code == ErrorCode::cancelled ? tr("Opening %1 was cancelled").arg(model)
                                                         : tr("%1 could not be opened").arg(model));
     m_message->setText(asSentence(QString::fromStdString(error.message)));
     m_where->setText(tr("Where: %1").arg(QString::fromStdString(error.where)));
     m_where->setVisible(!error.where.empty() && error.message.find(error.where) == std::string::npos);
-    m_advice->setText(openingAdvice(error));
+    m_advice->setText(lacksPython
+                          ? tr("Models are traced by PyTorch, in a Python environment that has to be made "
+                               "once. Archives (.pt2) open without it.")
+                          : openingAdvice(error));
+    m_setup->setVisible(lacksPython);
 }
 
 } // namespace workbench::gui

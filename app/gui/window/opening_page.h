@@ -48,10 +48,12 @@ class ErrorPage : public QWidget {
     Q_OBJECT
 public:
     explicit ErrorPage(QWidget* parent = nullptr);
-    void showError(const QString& model, const Error& error);
+    /// `lacksPython`: setting the environment up is what helps.
+    void showError(const QString& model, const Error& error, bool lacksPython);
 
 Q_SIGNALS:
     void againWanted();
+    void setupWanted();
     void closeWanted();
 
 private:
@@ -59,6 +61,7 @@ private:
     QLabel* m_message;
     QLabel* m_where;
     QLabel* m_advice;
+    QPushButton* m_setup;
 };
 
 /// What a user can do about an error of that kind while opening a model.

@@ -2,6 +2,7 @@
 #include "app/gui/window/help_dialogs.h"
 #include "app/gui/window/recent_models.h"
 #include "app/gui/window/screenshots.h"
+#include "app/gui/window/setup_dialog.h"
 #include "app/gui/window/workspace.h"
 
 /// What is pictured.
@@ -79,6 +80,7 @@ void Screenshots::addDialogs() {
            [this] { return makeAboutDialog(nullptr, m_tab->document().session().model().facts.versions); });
     dialog("shortcuts", [this] { return makeShortcutsDialog(m_window, nullptr); });
     dialog("tour", [] { return new TourDialog(nullptr); });
+    dialog("setup", [this] { return new SetupDialog(m_locations, nullptr); });
     dialog("consent", [] { return new ConsentDialog(someCode(), nullptr); });
 }
 

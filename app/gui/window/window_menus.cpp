@@ -1,6 +1,7 @@
 #include "app/gui/window/main_window.h"
 #include "app/gui/window/plan_actions.h"
 #include "app/gui/window/recent_models.h"
+#include "app/gui/window/setup_dialog.h"
 #include "app/gui/window/workspace.h"
 
 #include <QtCore/QDir>
@@ -133,6 +134,9 @@ void MainWindow::makeMenus() {
     add(help, tr("Five-Minute &Tour"), QKeySequence::HelpContents, tr("The workbench on a bundled example"),
         [this] { showTour(); });
     add(help, tr("&Keyboard"), Qt::CTRL | Qt::Key_F1, tr("All shortcuts"), [this] { showShortcuts(); });
+    add(help, tr("&Python Environment…"), {}, tr("Make or check the environment that traces and runs models"),
+        [this] { (new SetupDialog(m_locations, this))->open(); })
+        ->setObjectName("setUpPython");
     add(help, tr("&About"), {}, tr("Versions and licence"), [this] { showAbout(); });
 }
 

@@ -41,16 +41,6 @@ void Storyboard::TearDown() {
     m_window.reset();
 }
 
-template <class T>
-T* Storyboard::part(const char* panel, const char* name) const {
-    m_tab->workspace()->showPanel(panel);
-    QTest::qWait(1); // for the layout
-    T* found = m_tab->workspace()->panel(panel)->findChild<T*>(name);
-    if (!found)
-        ADD_FAILURE() << panel << " has no " << name;
-    return found;
-}
-
 QString Storyboard::text(const char* panel, const char* name) const {
     const auto* label = m_tab->workspace()->panel(panel)->findChild<QLabel*>(name);
     return label ? label->text() : QString();

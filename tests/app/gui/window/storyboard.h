@@ -4,6 +4,8 @@
 #include "app/gui/window/workspace.h"
 #include "tests/support/temporary_folder.h"
 
+#include <QtTest/QTest>
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -20,7 +22,7 @@ protected:
     /// All of it; stops at the first step that cannot go on.
     void play(const QString& folder, int openSeconds, int verifySeconds);
 
-private:
+    // Its steps and their parts, for other stories.
     void openModel(const QString& folder, int seconds);
     void find();
     void chooseAndInspect();
@@ -33,13 +35,24 @@ private:
 
     Document& document() const { return m_tab->document(); }
     template <class T>
-    T* part(const char* panel, const char* name) const;
+    T* part(const char* panel, const char* name) const {
+        m_tab->workspace()->showPanel(panel);
+        QTest::qWait(1); // for the layout
+        T* found = m_tab->workspace()->panel(panel)->findChild<T*>(name);
+        if (!found)
+            ADD_FAILURE() << panel << " has no " << name;
+        return found;
+    }
     QString text(const char* panel, const char* name) const;
     void waitUntilReady(int seconds);
     void waitForJob(int seconds) const;
+    MainWindow& window() const { return *m_window; }
+    ModelTab& tab() const { return *m_tab; }
+    bool runs() const { return m_runs; }
     QModelIndex rowOf(std::size_t site, int column) const;
     QString planFile() const { return QString::fromStdString((folder() / "plan.json").string()); }
 
+private:
     Locations m_locations;
     Appearance m_appearance;
     std::unique_ptr<MainWindow> m_window;

@@ -152,8 +152,7 @@ Status runRender(const Options& options, Context& context) {
     if (!overlay)
         return overlay.error();
     context.job.report("draw", options.scope.empty() ? "the model" : options.scope);
-    LayoutEngine engine(context.locations.executables / "workbench-layout",
-                        context.locations.cache / "layout");
+    LayoutEngine engine(context.locations.layoutHelper(), context.locations.layoutCache());
     const auto scene = makeScene(std::move(diagram).value(), engine, context.job.cancel);
     if (!scene)
         return scene.error();

@@ -11,7 +11,7 @@
 
 namespace workbench {
 
-/// Patterns have fixed colour slots: the order of patterns(). -1: no such pattern.
+/// The colour of a pattern: its rank in patterns(). -1: no such pattern.
 std::int32_t colourSlot(std::string_view pattern);
 std::size_t colourSlotCount();
 

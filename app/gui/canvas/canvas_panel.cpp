@@ -7,6 +7,7 @@
 #include "app/gui/canvas/overlays.h"
 #include "app/gui/canvas/search_bar.h"
 #include "app/gui/canvas/widget_theme.h"
+#include "fusion/match/pattern.h"
 
 #include <QtGui/QAction>
 #include <QtGui/QClipboard>
@@ -191,8 +192,9 @@ void CanvasPanel::saveState(QSettings& settings) const {
     settings.setValue("scope", QString::fromStdString(m_pane->picture().request.scope));
     settings.setValue("overlay", m_overlayChoice->currentData());
     QStringList hidden;
-    for (const std::int32_t slot : m_legend->hiddenSlots())
-        hidden << QString::number(slot);
+    for (const Pattern& pattern : patterns()) // by name: slots are ranks, and move with the next pattern
+        if (m_legend->hiddenSlots().contains(colourSlot(pattern.name)))
+            hidden << QString::fromUtf8(pattern.name.data(), static_cast<qsizetype>(pattern.name.size()));
     settings.setValue("hidden", hidden);
 }
 
@@ -200,8 +202,9 @@ void CanvasPanel::restoreState(const QSettings& settings) {
     m_overlayChoice->setCurrentIndex(
         std::max(0, m_overlayChoice->findData(settings.value("overlay").toString())));
     std::set<std::int32_t> hidden;
-    for (const QString& slot : settings.value("hidden").toStringList())
-        hidden.insert(slot.toInt());
+    for (const QString& pattern : settings.value("hidden").toStringList())
+        if (const std::int32_t slot = colourSlot(pattern.toStdString()); slot >= 0)
+            hidden.insert(slot);
     m_legend->setHiddenSlots(std::move(hidden));
     const std::string scope = settings.value("scope").toString().toStdString();
     const auto& modules = document().graph().modules;

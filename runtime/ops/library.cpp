@@ -3,6 +3,7 @@
 #include "runtime/ops/activation.h"
 #include "runtime/ops/attention.h"
 #include "runtime/ops/checks.h"
+#include "runtime/ops/moe.h"
 #include "runtime/ops/norm.h"
 #include "runtime/ops/rope.h"
 #include "runtime/ops/schemas.h"
@@ -59,6 +60,16 @@ std::tuple<at::Tensor, at::Tensor> qkNormRopeOp(const at::Tensor& query, const a
                       parseStyle("qk_norm_rope", style));
 }
 
+at::Tensor moeExpertsOp(const at::Tensor& hidden, const at::Tensor& routingWeights, const at::Tensor& indices,
+                        const at::Tensor& gateUp, const at::Tensor& down, c10::string_view activation) {
+    return moeExperts({hidden, routingWeights, indices, parseActivation(activation)}, gateUp, down);
+}
+
+std::tuple<at::Tensor, at::Tensor> moeRouteOp(const at::Tensor& logits, int64_t topK, c10::string_view order,
+                                              bool renormalize, bool sorted, at::ScalarType dtype) {
+    return moeRoute(logits, {topK, parseRouteOrder(order), renormalize, sorted, dtype});
+}
+
 void define(torch::Library& library) {
     for (const Schema& schema : kSchemas) {
         const auto known =
@@ -76,6 +87,8 @@ void implement(torch::Library& library) {
     library.impl("act_and_mul", actAndMulOp);
     library.impl("rope", ropeOp);
     library.impl("qk_norm_rope", qkNormRopeOp);
+    library.impl("moe_experts", moeExpertsOp);
+    library.impl("moe_route", moeRouteOp);
 }
 
 } // namespace

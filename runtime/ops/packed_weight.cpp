@@ -40,6 +40,19 @@ void packPanel(const std::byte* plain, int64_t rows, int64_t rowBytes, int64_t c
             panel[cell * kPanelRows + row] = loadCell(plain + row * rowBytes, cell, rowBytes);
 }
 
+/// The first `rows` rows of a panel, plain. A few cells of every row at a time: whole lines are written.
+void unpackPanel(const Cell* panel, int64_t rows, int64_t rowBytes, std::byte* plain) {
+    constexpr int64_t kRun = 16;
+    const int64_t whole = rowBytes / static_cast<int64_t>(sizeof(Cell));
+    for (int64_t first = 0; first < whole; first += kRun)
+        for (int64_t row = 0; row < rows; ++row)
+            for (int64_t cell = first; cell < std::min(first + kRun, whole); ++cell)
+                std::memcpy(plain + row * rowBytes + cell * 4, &panel[cell * kPanelRows + row], sizeof(Cell));
+    for (int64_t row = 0; row < rows && whole * 4 < rowBytes; ++row)
+        std::memcpy(plain + row * rowBytes + whole * 4, &panel[whole * kPanelRows + row],
+                    static_cast<size_t>(rowBytes - whole * 4));
+}
+
 int64_t panelCount(int64_t rows) {
     return (rows + kPanelRows - 1) / kPanelRows;
 }
@@ -78,14 +91,31 @@ PackedWeight::PackedWeight(c10::ScalarType dtype, int64_t columns, std::vector<B
 }
 
 PackedWeight PackedWeight::of(const at::Tensor& plain) {
-    TORCH_CHECK_VALUE(plain.dim() == 2 && canPack(plain.scalar_type()) && plain.is_cpu(),
+    TORCH_CHECK_VALUE((plain.dim() == 2 || plain.dim() == 3) && canPack(plain.scalar_type()) &&
+                          plain.is_cpu(),
                       "workbench::linear: only matrices of float32 or bfloat16 on the CPU are packed, got ",
                       plain.scalar_type(), " of ", plain.sizes(), ".");
-    const at::Tensor rows = plain.contiguous();
-    auto panels = PanelMemory::shared().allocate(
-        static_cast<size_t>(packedBytes(plain.scalar_type(), plain.size(0), plain.size(1))));
-    packRows(plain.scalar_type(), rows.const_data_ptr(), plain.size(0), plain.size(1), panels.get());
-    return {plain.scalar_type(), plain.size(1), {{std::move(panels), plain.size(0)}}};
+    const at::Tensor contiguous = plain.contiguous();
+    const at::ScalarType dtype = plain.scalar_type();
+    const int64_t rows = plain.size(-2), columns = plain.size(-1);
+    const auto* data = static_cast<const std::byte*>(contiguous.const_data_ptr());
+    const int64_t bytes = rows * columns * static_cast<int64_t>(c10::elementSize(dtype));
+    return stacked(
+        dtype, plain.dim() == 3 ? plain.size(0) : 1, rows, columns,
+        [&](int64_t block, void* panels) { packRows(dtype, data + block * bytes, rows, columns, panels); });
+}
+
+PackedWeight PackedWeight::stacked(c10::ScalarType dtype, int64_t count, int64_t rows, int64_t columns,
+                                   const std::function<void(int64_t block, void* panels)>& fill) {
+    const int64_t bytes = packedBytes(dtype, rows, columns);
+    const auto memory = PanelMemory::shared().allocate(static_cast<size_t>(count * bytes));
+    std::vector<Block> blocks;
+    for (int64_t i = 0; i < count; ++i) {
+        auto* panels = reinterpret_cast<std::byte*>(memory.get()) + i * bytes;
+        fill(i, panels);
+        blocks.push_back({std::shared_ptr<const void>(memory, panels), rows});
+    }
+    return {dtype, columns, std::move(blocks)};
 }
 
 PackedWeight PackedWeight::joined(const std::vector<PackedWeight>& parts) {
@@ -113,6 +143,18 @@ void PackedWeight::copyRow(int64_t row, void* to) const {
         std::memcpy(output + cell * 4, from + cell * kPanelRows, sizeof(Cell));
     if (whole < cells)
         std::memcpy(output + whole * 4, from + whole * kPanelRows, static_cast<size_t>(bytes - whole * 4));
+}
+
+void PackedWeight::copyBlock(int64_t block, void* to) const {
+    const Block& from = m_blocks[static_cast<size_t>(block)];
+    const int64_t cells = cellsPerRow(m_dtype, m_columns);
+    const int64_t rowBytes = m_columns * static_cast<int64_t>(c10::elementSize(m_dtype));
+    parallelFor(panelCount(from.rows), 8, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+            unpackPanel(static_cast<const Cell*>(from.panels.get()) + i * kPanelRows * cells,
+                        std::min(kPanelRows, from.rows - i * kPanelRows), rowBytes,
+                        static_cast<std::byte*>(to) + i * kPanelRows * rowBytes);
+    });
 }
 
 at::Tensor PackedWeight::unpacked() const {

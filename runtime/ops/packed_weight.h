@@ -15,6 +15,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -41,8 +42,12 @@ public:
     };
 
     PackedWeight(c10::ScalarType dtype, int64_t columns, std::vector<Block> blocks);
-    /// A copy of a contiguous matrix on the CPU whose dtype can be packed.
+    /// A copy of a contiguous matrix on the CPU whose dtype can be packed. Of matrices [n, rows, columns]
+    /// too: each is a block, so that the weight has n * rows rows.
     static PackedWeight of(const at::Tensor& plain);
+    /// `count` blocks of `rows` rows in one piece of memory, which `fill(block, panels)` writes, packed.
+    static PackedWeight stacked(c10::ScalarType dtype, int64_t count, int64_t rows, int64_t columns,
+                                const std::function<void(int64_t block, void* panels)>& fill);
     /// The rows of one after those of the other; of equal dtype and columns.
     static PackedWeight joined(const std::vector<PackedWeight>& parts);
 
@@ -56,6 +61,8 @@ public:
     at::Tensor unpacked() const;
     /// Copies row `row` to `to`, of columns() elements.
     void copyRow(int64_t row, void* to) const;
+    /// Copies all rows of a block to `to`, [rows, columns].
+    void copyBlock(int64_t block, void* to) const;
 
 private:
     c10::ScalarType m_dtype;

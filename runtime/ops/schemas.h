@@ -23,6 +23,10 @@ inline constexpr Schema kSchemas[] = {
     {"qk_norm_rope",
      "qk_norm_rope(Tensor query, Tensor key, Tensor? query_weight, Tensor? key_weight, Tensor cos, "
      "Tensor sin, *, float eps, float weight_offset, str cast, str style) -> (Tensor, Tensor)"},
+    {"moe_experts", "moe_experts(Tensor hidden, Tensor routing_weights, Tensor indices, Tensor gate_up, "
+                    "Tensor down, *, str activation) -> Tensor"},
+    {"moe_route", "moe_route(Tensor logits, *, int top_k, str order, bool renormalize, bool sorted, "
+                  "ScalarType dtype) -> (Tensor weights, Tensor indices)"},
 };
 
 } // namespace workbench::ops

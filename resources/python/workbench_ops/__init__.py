@@ -11,10 +11,10 @@ from pathlib import Path
 
 import torch
 
-from . import activation, attention, norms, rotary
+from . import activation, attention, moe, norms, rotary
 from .library import SCHEMAS
 
-__all__ = ["SCHEMAS", "activation", "attention", "load", "norms", "rotary"]
+__all__ = ["SCHEMAS", "activation", "attention", "load", "moe", "norms", "rotary"]
 
 
 def load(path: str | Path) -> None:

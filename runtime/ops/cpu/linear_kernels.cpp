@@ -1,5 +1,6 @@
 #include "runtime/ops/cpu/kernel_entries.h"
 #include "runtime/ops/cpu/linear_tile.h"
+#include "runtime/ops/cpu/moe_entries.h"
 #include "runtime/ops/packed_weight.h"
 #include "runtime/ops/thread_pool.h"
 
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 namespace {
@@ -191,6 +193,98 @@ void run(const LinearCall& call) {
     });
 }
 
+/// The product of one group's rows with its block, as tasks that follow those of the groups before it.
+struct Group {
+    int64_t firstTask;
+    LinearCall call;
+    int64_t firstRow; ///< of the input
+    int64_t height;   ///< rows of the input that are taken at a time
+    int64_t together; ///< panels at a time
+    int64_t panelGroups;
+};
+
+/// The rows of all groups as the tiles read them, one after another.
+template <typename T>
+Inputs<T> gather(const GroupedLinearCall& call) {
+    using Operand = typename Lanes<T>::Operand;
+    const auto* input = static_cast<const T*>(call.input);
+    const int64_t stride = packedColumns(call.dtype, call.columns);
+    if constexpr (std::is_same_v<T, Operand>)
+        if (stride == call.columns && call.inputRows == nullptr)
+            return {input, stride};
+    const int64_t rows = call.begins[call.groups];
+    Operand* copy = scratch<Operand>(rows * stride);
+    const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, stride));
+    parallelFor(rows, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+            const int64_t from = call.inputRows ? call.inputRows[row] : row;
+            convertRow<T>(input + from * call.columns, call.columns, copy + row * stride, stride);
+        }
+    });
+    return {copy, stride};
+}
+
+/// The groups that have rows. Reuses the memory of the thread's last call.
+template <typename T>
+const std::vector<Group>& plan(const GroupedLinearCall& call, int64_t stride, int64_t& tasks) {
+    thread_local std::vector<Group> groups;
+    groups.clear();
+    tasks = 0;
+    for (int64_t i = 0; i < call.groups; ++i) {
+        const int64_t rows = call.begins[i + 1] - call.begins[i];
+        if (rows == 0)
+            continue;
+        LinearCall linear{.dtype = call.dtype};
+        linear.rows = rows;
+        linear.columns = call.columns;
+        linear.blocks = call.blocks + i;
+        linear.blockCount = 1;
+        linear.outputs = call.outputs;
+        linear.output = static_cast<T*>(call.output) + call.begins[i] * call.outputs;
+        const int64_t together = rows <= kWideRows ? 2 : 1;
+        const int64_t height =
+            blockRows(rows, stride * static_cast<int64_t>(sizeof(typename Lanes<T>::Operand)));
+        const int64_t panelGroups = groupsOf(call.blocks[i], together);
+        groups.push_back({tasks, linear, call.begins[i], height, together, panelGroups});
+        tasks += (rows + height - 1) / height * panelGroups;
+    }
+    return groups;
+}
+
+template <typename T>
+void runTask(const Group& group, const Inputs<T>& all, int64_t task) {
+    const LinearCall& call = group.call;
+    const Inputs<T> inputs{all.data + group.firstRow * all.stride, all.stride};
+    const Panels<T> panels = groupAt<T>(call, task % group.panelGroups, group.together, all.stride);
+    const int64_t firstRow = task / group.panelGroups * group.height;
+    const int64_t columns =
+        call.rows <= kTileRows ? all.stride : kPanelBytes / (kPanelRows * static_cast<int64_t>(sizeof(T)));
+    if (panels.count == 2)
+        runWide<T>(call, inputs, panels);
+    else
+        runTall<T>(call, inputs, panels, firstRow, std::min(group.height, call.rows - firstRow), columns);
+}
+
+template <typename T>
+void runGroups(const GroupedLinearCall& call) {
+    const Inputs<T> inputs = gather<T>(call);
+    int64_t tasks = 0;
+    const std::vector<Group>& groups = plan<T>(call, inputs.stride, tasks);
+    const int64_t panelBytes = std::max<int64_t>(1, inputs.stride * kPanelRows * sizeof(T));
+    const int64_t grain = std::max<int64_t>(1, kPieceBytes / (2 * panelBytes));
+    parallelFor(tasks, grain, [&](int64_t begin, int64_t end) {
+        const auto after =
+            std::upper_bound(groups.begin(), groups.end(), begin,
+                             [](int64_t task, const Group& group) { return task < group.firstTask; });
+        auto group = after - 1;
+        for (int64_t task = begin; task < end; ++task) {
+            while (group + 1 != groups.end() && task >= (group + 1)->firstTask)
+                ++group;
+            runTask<T>(*group, inputs, task - group->firstTask);
+        }
+    });
+}
+
 } // namespace
 
 void linear(const LinearCall& call) {
@@ -198,6 +292,13 @@ void linear(const LinearCall& call) {
         run<float>(call);
     else
         run<c10::BFloat16>(call);
+}
+
+void groupedLinear(const GroupedLinearCall& call) {
+    if (call.dtype == c10::ScalarType::Float)
+        runGroups<float>(call);
+    else
+        runGroups<c10::BFloat16>(call);
 }
 
 } // namespace workbench::ops::cpu::WORKBENCH_ISA

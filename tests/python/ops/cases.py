@@ -38,6 +38,13 @@ def all_cases() -> dict[str, Any]:
         "qk_norm_rope": (ops.qk_norm_rope.default, before, {**norm, "style": "half"}),
         "qk_norm_rope-gemma": (ops.qk_norm_rope.default, before, {**gemma, "style": "interleaved"}),
     }
+    experts = (leaf(4, 6), leaf(4, 2), torch.tensor([[0, 2], [2, 1], [1, 1], [0, 2]]), leaf(3, 10, 6), leaf(3, 6, 5))
+    for name in ("silu", "gelu_tanh"):
+        cases[f"moe_experts-{name}"] = (ops.moe_experts.default, experts, {"activation": name})
+    route = {"top_k": 2, "sorted": True, "dtype": torch.float64}
+    for order, renormalize in (("softmax_first", False), ("softmax_first", True), ("top_k_first", False)):
+        keywords = {**route, "order": order, "renormalize": renormalize}
+        cases[f"moe_route-{order}-{renormalize}"] = (ops.moe_route.default, (leaf(3, 5),), keywords)
     for name in ("silu", "gelu", "gelu_tanh", "relu", "sigmoid"):
         cases[f"act_and_mul-{name}"] = (ops.act_and_mul.default, (leaf(3, 10),), {"activation": name})
     return cases

@@ -40,7 +40,7 @@ def test_package_works_alone():
 
 def test_every_operator_is_registered():
     assert sorted(workbench_ops.SCHEMAS) == sorted(
-        ["attention", "mask", "rms_norm", "add_rms_norm", "act_and_mul", "rope", "qk_norm_rope"])
+        ["attention", "mask", "rms_norm", "add_rms_norm", "act_and_mul", "rope", "qk_norm_rope", "moe_experts", "moe_route"])
     for name in workbench_ops.SCHEMAS:
         assert torch.Tag.pt2_compliant_tag in getattr(ops, name).default.tags
 
@@ -58,6 +58,10 @@ WRONG_CALLS = {
     "the last dimension of gate_up must be even": lambda: ops.act_and_mul(torch.randn(3, 7), activation="silu"),
     "activation must be one of": lambda: ops.act_and_mul(torch.randn(3, 8), activation="swish"),
     "style must be one of": lambda: ops.rope(*(torch.randn(1, 2, 3, 8),) * 2, *(torch.randn(1, 3, 8),) * 2, style="other"),
+    "routing_weights must be": lambda: ops.moe_experts(torch.randn(3, 8), torch.randn(3, 1), torch.zeros(3, 2, dtype=torch.int64),
+                                                       torch.randn(2, 8, 8), torch.randn(2, 8, 4), activation="silu"),
+    "order must be one of": lambda: ops.moe_route(torch.randn(3, 8), top_k=2, order="never", renormalize=False, sorted=True, dtype=torch.float32),
+    "with at least top_k": lambda: ops.moe_route(torch.randn(3, 8), top_k=9, order="softmax_first", renormalize=False, sorted=True, dtype=torch.float32),
     "window must be": lambda: ops.mask(torch.arange(3)[None], kind="sliding", window=0),
     "mask kind must be one of": lambda: ops.mask(torch.arange(3)[None], kind="diagonal", window=0),
 }

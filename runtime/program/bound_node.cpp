@@ -1,6 +1,8 @@
 #include "runtime/program/bound_node.h"
 
+#include "runtime/ops/checks.h"
 #include "runtime/ops/linear.h"
+#include "runtime/ops/moe.h"
 #include "runtime/program/argument_binding.h"
 
 #include <ATen/ScalarOps.h>
@@ -119,9 +121,41 @@ bool isProduct(const BoundNode& node) {
 bool isLookup(const BoundNode& node) {
     return isOperator(node, "aten::embedding");
 }
-/// Where the schemas have the weight: linear(input, weight, bias), embedding(weight, indices, ...).
+bool isExperts(const BoundNode& node) {
+    return isOperator(node, "workbench::moe_experts");
+}
+/// weight[indices] with one tensor of indices.
+bool isPick(const BoundNode& node) {
+    const auto isOneIndex = [](const Slot& slot) {
+        return slot.kind == Slot::Kind::optionalTensorList && slot.values.size() == 1 &&
+               slot.values[0] != kNone;
+    };
+    return node.op.operator_name().name == "aten::index" &&
+           node.op.operator_name().overload_name == "Tensor" &&
+           std::any_of(node.slots.begin(), node.slots.end(), isOneIndex);
+}
+
+/// Where the schemas have weights: linear(input, weight, bias), embedding(weight, indices, ...), index(self,
+/// indices), moe_experts(hidden, routing_weights, indices, gate_up, down, ...).
+constexpr std::size_t kGateUp = 3, kDown = 4;
 std::size_t weightArgument(const BoundNode& node) {
-    return isProduct(node) ? 1 : 0;
+    return isExperts(node) ? kGateUp : isProduct(node) ? 1 : 0;
+}
+
+bool isVector(const TensorMeta& meta) {
+    return meta.shape.size() == 1 && meta.dtype == ScalarType::i64;
+}
+
+/// A weight that a program packed, or that something else reads as it is.
+ops::PackedWeight packedOr(const std::shared_ptr<const ops::PackedWeight>& packed, const c10::IValue& plain) {
+    return packed ? *packed : ops::PackedWeight::of(plain.toTensor());
+}
+
+at::Tensor callExperts(const BoundNode& node, const torch::jit::Stack& stack) {
+    const ops::MoeArgs args{stack[0].toTensor(), stack[1].toTensor(), stack[2].toTensor(),
+                            ops::parseActivation(stack[5].toStringView())};
+    return ops::moeExperts(args, packedOr(node.packed, stack[kGateUp]),
+                           packedOr(node.packedDown, stack[kDown]));
 }
 
 } // namespace
@@ -136,10 +170,15 @@ std::vector<ValueId> BoundNode::inputs() const {
 }
 
 void BoundNode::usePacked(ValueId value, std::shared_ptr<const ops::PackedWeight> weight) {
-    std::erase_if(slots, [&](const Slot& slot) {
-        return slot.values.size() == 1 && slot.values[0] == value && slot.argument == weightArgument(*this);
-    });
-    packed = std::move(weight);
+    for (const std::size_t argument : {weightArgument(*this), kDown}) {
+        const auto isWeight = [&](const Slot& slot) {
+            return slot.values.size() == 1 && slot.values[0] == value && slot.argument == argument;
+        };
+        if (std::erase_if(slots, isWeight) == 0)
+            continue;
+        (argument == kDown ? packedDown : packed) = std::move(weight);
+        return;
+    }
 }
 
 void BoundNode::keepAll() {
@@ -149,12 +188,23 @@ void BoundNode::keepAll() {
 }
 
 WeightUse weightUse(const Graph& graph, const BoundNode& node, ValueId id) {
-    const bool product = isProduct(node);
-    if (!product && !isLookup(node))
-        return WeightUse::other;
-    // The weight as an input of its own product, too, must stay a tensor.
+    // A weight that is another input of the node, too, must stay a tensor.
     const auto inputs = node.inputs();
-    if (std::count(inputs.begin(), inputs.end(), id) != 1 || operand(graph.node(node.node), "weight") != id)
+    if (std::count(inputs.begin(), inputs.end(), id) != 1)
+        return WeightUse::other;
+    const Node& it = graph.node(node.node);
+    if (isExperts(node))
+        return operand(it, "gate_up") == id || operand(it, "down") == id ? WeightUse::experts
+                                                                         : WeightUse::other;
+    if (isPick(node))
+        return operand(it, "self") == id && graph.value(id).meta.shape.size() == 3 &&
+                       std::all_of(
+                           inputs.begin(), inputs.end(),
+                           [&](ValueId other) { return other == id || isVector(graph.value(other).meta); })
+                   ? WeightUse::experts
+                   : WeightUse::other;
+    const bool product = isProduct(node);
+    if ((!product && !isLookup(node)) || operand(it, "weight") != id)
         return WeightUse::other;
     return product ? WeightUse::product : WeightUse::lookup;
 }
@@ -198,9 +248,15 @@ void pushArguments(const BoundNode& node, const SymTable& symbols, std::vector<a
 }
 
 void callPacked(const BoundNode& node, torch::jit::Stack& stack) {
-    at::Tensor output =
-        isProduct(node) ? ops::linear(stack[0].toTensor(), *node.packed, stack[2].toOptional<at::Tensor>())
-                        : ops::embedding(*node.packed, stack[1].toTensor());
+    at::Tensor output;
+    if (isProduct(node))
+        output = ops::linear(stack[0].toTensor(), *node.packed, stack[2].toOptional<at::Tensor>());
+    else if (isExperts(node))
+        output = callExperts(node, stack);
+    else if (isPick(node))
+        output = ops::pickExperts(*node.packed, stack[1].toOptionalTensorVector()[0].value());
+    else
+        output = ops::embedding(*node.packed, stack[1].toTensor());
     stack.clear();
     stack.emplace_back(std::move(output));
 }

@@ -43,9 +43,10 @@ struct BoundNode {
     std::vector<ValueId> outputs;
     std::vector<ValueId> unused;    ///< outputs that nobody reads
     std::int32_t attention = kNone; ///< for workbench.attention: which layer of a KvCache it uses
-    /// For aten.linear and aten.embedding of a packed weight: that weight, which then is no slot. Shared with
-    /// other programs.
+    /// For aten.linear, aten.embedding and aten.index of a packed weight: that weight, which then is no slot;
+    /// for workbench.moe_experts: gate_up. Shared with other programs.
     std::shared_ptr<const ops::PackedWeight> packed;
+    std::shared_ptr<const ops::PackedWeight> packedDown; ///< the second weight of workbench.moe_experts
     bool foldable = true; ///< the operator is a function of its arguments (no random numbers)
 
     /// Values that this node reads, duplicates included.
@@ -61,9 +62,10 @@ struct BoundNode {
 Result<BoundNode> bindNode(const Graph& graph, NodeId node, SymTable& symbols);
 
 /// What a node does with a parameter that can be packed.
-enum class WeightUse { product, lookup, other };
+enum class WeightUse { product, lookup, experts, other };
 /// How `node` uses the value `id`, one of its inputs: as the weight of aten.linear, as that of
-/// aten.embedding, or otherwise.
+/// aten.embedding, as matrices [experts, rows, columns] that are used whole (workbench.moe_experts) or picked
+/// (aten.index with one list of indices), or otherwise.
 WeightUse weightUse(const Graph& graph, const BoundNode& node, ValueId id);
 
 /// "aten.add.Tensor (%y in model.layers.0.mlp, modeling_llama.py:52)": how messages name a node.
@@ -73,7 +75,7 @@ std::string describeNode(const Graph& graph, NodeId node);
 /// it.
 void pushArguments(const BoundNode& node, const SymTable& symbols, std::vector<at::Tensor>& values,
                    torch::jit::Stack& stack);
-/// Calls aten.linear or aten.embedding with the node's packed weight: like callBoxed, from and to `stack`.
+/// Calls the node's operator with its packed weights: like callBoxed, from and to `stack`.
 void callPacked(const BoundNode& node, torch::jit::Stack& stack);
 /// Moves the results from `stack` into `values`; lists are spread. An Error if their number is not that of
 /// the node's outputs.

@@ -114,7 +114,7 @@ Status Program::runOne(const BoundNode& node, const RunOptions& options, std::ve
     pushArguments(node, m_symbols, values, m_stack);
     if ((options.cache || options.paged) && node.attention != kNone)
         callCached(node, options);
-    else if (node.packed)
+    else if (node.packed || node.packedDown)
         callPacked(node, m_stack);
     else
         node.op.callBoxed(m_stack);

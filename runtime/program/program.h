@@ -74,6 +74,7 @@ private:
     struct WeightUses {
         bool product = false;
         bool lookup = false;
+        bool experts = false;
         bool other = false;
     };
     std::vector<WeightUses> weightUses() const;

@@ -1,6 +1,8 @@
 #include "runtime/program/program.h"
 #include "runtime/program/scalar_types.h"
 
+#include <algorithm>
+
 namespace workbench {
 
 /// Weights of products come packed. Those of lookups alone come last: a tied one is there by then.
@@ -35,6 +37,7 @@ std::vector<Program::WeightUses> Program::weightUses() const {
             const WeightUse kind = weightUse(m_graph, node, id);
             use.product = use.product || kind == WeightUse::product;
             use.lookup = use.lookup || kind == WeightUse::lookup;
+            use.experts = use.experts || kind == WeightUse::experts;
             use.other = use.other || kind == WeightUse::other;
         }
     for (const ValueId id : m_graph.outputs)
@@ -42,13 +45,15 @@ std::vector<Program::WeightUses> Program::weightUses() const {
     return uses;
 }
 
-/// Whether the parameter is one that only products and lookups read (`lookups`: only lookups), and was
-/// fetched packed.
+/// Whether the parameter is one that only products and lookups, or only experts read (`lookups`: only
+/// lookups), and was fetched packed.
 Result<bool> Program::fetchPacked(const Input& input, const WeightUses& uses, bool lookups,
                                   ParameterSource& parameters) {
     const TensorMeta& meta = m_graph.value(input.value).meta;
-    const bool matrix = meta.shape.size() == 2 && meta.shape[0].isConstant() && meta.shape[1].isConstant();
-    const bool wanted = lookups ? uses.lookup && !uses.product : uses.product;
+    const bool constant = std::all_of(meta.shape.begin(), meta.shape.end(),
+                                      [](const SymInt& size) { return size.isConstant(); });
+    const bool matrix = constant && meta.shape.size() == (uses.experts ? 3 : 2);
+    const bool wanted = lookups ? uses.lookup && !uses.product : uses.product || uses.experts;
     if (input.kind != Input::Kind::parameter || !matrix || !ops::canPack(toTorch(meta.dtype)) || uses.other ||
         !wanted)
         return false;

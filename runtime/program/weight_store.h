@@ -61,7 +61,9 @@ private:
     Result<ops::PackedWeight> packedParameter(const std::string& name, ScalarType dtype,
                                               const std::vector<std::int64_t>* shape);
     Result<ops::PackedWeight> packedOrigin(const std::string& name, const ParameterOrigin& origin,
-                                           ScalarType dtype);
+                                           ScalarType dtype, const std::vector<std::int64_t>* shape);
+    Result<ops::PackedWeight> packedExperts(const std::string& name, const ParameterOrigin& origin,
+                                            ScalarType dtype, const std::vector<std::int64_t>& shape);
     bool isKnown(const std::string& key) const { return m_tensors.contains(key) || m_packed.contains(key); }
     Result<at::Tensor> random(const std::string& name, ScalarType dtype,
                               const std::vector<std::int64_t>* shape);

@@ -3,12 +3,48 @@
 #include "runtime/program/torch_edge.h"
 #include "runtime/program/weight_store.h"
 
+#include <algorithm>
+
 namespace workbench {
 namespace {
 
+/// A matrix, or matrices of experts of which each is a block.
 bool fits(const ops::PackedWeight& weight, const TensorMeta& meta) {
-    return meta.shape.size() == 2 && meta.shape[0].isConstant() && meta.shape[1].isConstant() &&
-           weight.rows() == meta.shape[0].constant() && weight.columns() == meta.shape[1].constant();
+    const std::size_t rank = meta.shape.size();
+    const auto isConstant = [](const SymInt& size) { return size.isConstant(); };
+    if ((rank != 2 && rank != 3) || !std::all_of(meta.shape.begin(), meta.shape.end(), isConstant) ||
+        weight.columns() != meta.shape.back().constant())
+        return false;
+    const std::int64_t rows = meta.shape[rank - 2].constant();
+    if (rank == 2)
+        return weight.rows() == rows;
+    const auto& blocks = weight.blocks();
+    return static_cast<std::int64_t>(blocks.size()) == meta.shape[0].constant() &&
+           std::all_of(blocks.begin(), blocks.end(), [&](const auto& block) { return block.rows == rows; });
+}
+
+std::vector<std::int64_t> constantSizes(const TensorMeta& meta) {
+    std::vector<std::int64_t> sizes;
+    for (const SymInt& size : meta.shape)
+        sizes.push_back(size.constant());
+    return sizes;
+}
+
+/// How the matrix of one expert is made, when the matrices of all are stacked or are stacks side by side;
+/// nothing for any other way.
+std::optional<ParameterOrigin> expertOrigin(const ParameterOrigin& origin, std::size_t expert) {
+    if (origin.op == ParameterOrigin::Op::stack && origin.dim == 0 && expert < origin.parts.size())
+        return origin.parts[expert];
+    if (origin.op != ParameterOrigin::Op::cat || origin.dim < 1)
+        return std::nullopt;
+    ParameterOrigin joined{.op = ParameterOrigin::Op::cat, .dim = origin.dim - 1};
+    for (const ParameterOrigin& part : origin.parts) {
+        auto matrix = expertOrigin(part, expert);
+        if (!matrix)
+            return std::nullopt;
+        joined.parts.push_back(std::move(*matrix));
+    }
+    return joined;
 }
 
 } // namespace
@@ -18,8 +54,13 @@ Result<ops::PackedWeight> WeightStore::fetchPacked(const Input& input, const Ten
         auto weight = packed(input, meta);
         if (!weight || fits(*weight, meta))
             return weight;
-        return otherShape(input, {weight->rows(), weight->columns()},
-                          {meta.shape[0].constant(), meta.shape[1].constant()});
+        const auto blocks = static_cast<std::int64_t>(weight->blocks().size());
+        const std::vector<std::int64_t> found =
+            meta.shape.size() == 3
+                ? std::vector<std::int64_t>{blocks, weight->rows() / std::max<std::int64_t>(1, blocks),
+                                            weight->columns()}
+                : std::vector<std::int64_t>{weight->rows(), weight->columns()};
+        return otherShape(input, found, constantSizes(meta));
     });
 }
 
@@ -32,7 +73,7 @@ std::optional<ops::PackedWeight> WeightStore::findPacked(const Input& input, con
 
 Result<ops::PackedWeight> WeightStore::packed(const Input& input, const TensorMeta& meta) {
     if (!input.derived) {
-        const std::vector<std::int64_t> shape{meta.shape[0].constant(), meta.shape[1].constant()};
+        const std::vector<std::int64_t> shape = constantSizes(meta);
         return packedParameter(input.target, meta.dtype, &shape);
     }
     if (input.derived->dim != 0) {
@@ -58,22 +99,53 @@ Result<ops::PackedWeight> WeightStore::packedParameter(const std::string& name, 
         return known->second;
     const ParameterOrigin own{.tensor = name};
     const ParameterOrigin* origin = originOf(name);
-    auto weight = packedOrigin(name, origin ? *origin : own, dtype);
+    auto weight = packedOrigin(name, origin ? *origin : own, dtype, shape);
     if (weight)
         m_packed.emplace(key, *weight);
     return weight;
 }
 
 Result<ops::PackedWeight> WeightStore::packedOrigin(const std::string& name, const ParameterOrigin& origin,
-                                                    ScalarType dtype) {
+                                                    ScalarType dtype,
+                                                    const std::vector<std::int64_t>* shape) {
     const bool plain = m_tensors.contains(keyOf(name, dtype));
-    if (!plain && m_checkpoint && origin.op == ParameterOrigin::Op::tensor &&
+    const bool experts = shape && shape->size() == 3;
+    if (!plain && m_checkpoint && !experts && origin.op == ParameterOrigin::Op::tensor &&
         m_checkpoint->isMatrix(origin.tensor, dtype))
         return m_checkpoint->readPacked(origin.tensor);
+    if (!plain && m_checkpoint && experts && expertOrigin(origin, 0))
+        return packedExperts(name, origin, dtype, *shape);
     // Not as it is stored: converted, joined, random, or from the archive. The tensor that it is made of goes
     // away, unless a program uses that too.
     auto tensor = plain ? m_tensors.at(keyOf(name, dtype)) : parameter(name, dtype, nullptr);
     return tensor ? Result<ops::PackedWeight>(ops::PackedWeight::of(*tensor)) : tensor.error();
+}
+
+/// One expert's matrix at a time is read and packed: a layer's experts take gigabytes.
+Result<ops::PackedWeight> WeightStore::packedExperts(const std::string& name, const ParameterOrigin& origin,
+                                                     ScalarType dtype,
+                                                     const std::vector<std::int64_t>& shape) {
+    std::optional<Error> failed;
+    if (expertOrigin(origin, static_cast<std::size_t>(shape[0])))
+        return Error{ErrorCode::badInput,
+                     name + " has more experts in the checkpoint than the " + std::to_string(shape[0]) +
+                         " of the graph: the weights belong to another model.",
+                     name};
+    const auto fill = [&](std::int64_t expert, void* panels) {
+        const auto own = failed ? std::nullopt : expertOrigin(origin, static_cast<std::size_t>(expert));
+        auto matrix = own ? assemble(name, *own, dtype) : notFound(name);
+        if (matrix && matrix->sizes() == at::IntArrayRef{shape[1], shape[2]})
+            ops::packRows(toTorch(dtype), matrix->contiguous().const_data_ptr(), shape[1], shape[2], panels);
+        else if (!failed)
+            failed = matrix ? Error{ErrorCode::badInput,
+                                    "Expert " + std::to_string(expert) + " of " + name +
+                                        " has another shape in the checkpoint than in the graph: the weights "
+                                        "belong to another model.",
+                                    name}
+                            : matrix.error();
+    };
+    auto weight = ops::PackedWeight::stacked(toTorch(dtype), shape[0], shape[1], shape[2], fill);
+    return failed ? Result<ops::PackedWeight>(*failed) : Result<ops::PackedWeight>(std::move(weight));
 }
 
 } // namespace workbench

@@ -1,6 +1,7 @@
 #include "fusion/coverage.h"
 
 #include "core/graph/module_path.h"
+#include "fusion/experts.h"
 #include "fusion/match/pattern.h"
 
 #include <algorithm>
@@ -160,6 +161,8 @@ std::string_view nameOf(Counted counted) {
         return "feed-forward blocks";
     case Counted::norms:
         return "places where a reciprocal square root or a norm op occurs";
+    case Counted::experts:
+        return "choices of experts: indices that pick out of 3-D weights";
     }
     __builtin_unreachable();
 }
@@ -222,6 +225,8 @@ std::vector<Coverage> countCoverage(const GraphView& view) {
             return static_cast<std::int64_t>(blocks(view, after, attentions).size());
         case Counted::norms:
             return countNorms(view);
+        case Counted::experts:
+            return static_cast<std::int64_t>(expertBlocks(view).size());
         }
         __builtin_unreachable();
     };

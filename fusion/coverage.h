@@ -13,6 +13,7 @@ enum class Counted {
     attentions,        ///< attention ops and spelled-out attentions
     feedForwardBlocks, ///< see FeedForwardBlock
     norms,             ///< places where a reciprocal square root or a norm op occurs
+    experts,           ///< choices of experts, see ExpertBlock
 };
 
 /// A feed-forward block: the module that owns an activation between two matrix products, outside of

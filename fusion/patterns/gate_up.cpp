@@ -1,4 +1,5 @@
 #include "fusion/coverage.h"
+#include "fusion/patterns/activations.h"
 #include "fusion/patterns/list.h"
 #include "fusion/patterns/present.h"
 #include "fusion/patterns/projections.h"
@@ -18,19 +19,6 @@
 
 namespace workbench {
 namespace {
-
-/// The name that the kernel knows the activation by; empty when there is no kernel for it.
-std::string kernelName(const Node& node) {
-    const std::string_view op = baseName(node.op);
-    if (op == "aten.gelu") {
-        const ArgumentValue* given = argument(node, "approximate");
-        const auto* approximate = given ? std::get_if<std::string>(given) : nullptr;
-        return approximate && *approximate == "tanh" ? "gelu_tanh" : "gelu";
-    }
-    if (op == "aten.silu" || op == "aten.relu" || op == "aten.sigmoid")
-        return std::string(op.substr(op.find('.') + 1));
-    return {};
-}
 
 /// The product that the activated value alone goes into; kNone when there is none.
 NodeId productOf(const GraphView& view, NodeId activation) {
@@ -90,13 +78,11 @@ bool matchGateUp(Search& search, NodeId place) {
         return false;
     const ValueId self = operand(view.node(product), "self"), activated = view.result(place);
     const ValueId up = self == activated ? operand(view.node(product), "other") : self;
-    const std::string kernel = kernelName(activation);
+    const std::string kernel = activationKernel(activation);
     if (!search.requireOp(up, "aten.linear", product, "the other factor is a projection") ||
         !search.require(up != gate, product, "gate and up are two projections",
                         [&] { return view.describe(up) + (up == gate ? " is both" : ""); }) ||
-        !search.require(!kernel.empty(), place,
-                        "an activation with a kernel: silu, gelu, gelu_tanh, relu or sigmoid",
-                        [&] { return activation.op; }) ||
+        !search.require(!kernel.empty(), place, kActivationWithKernel, [&] { return activation.op; }) ||
         !search.require(
             view.meta(up) == view.meta(gate) && view.meta(view.result(product)) == view.meta(gate), product,
             "gate, up and their product have one shape and dtype", [&] { return view.describe(up); }) ||

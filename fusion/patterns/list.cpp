@@ -5,7 +5,8 @@
 namespace workbench {
 
 std::span<const Pattern> patterns() {
-    static const std::array all{attention(), qkNormRope(), addRmsNorm(), qkv(), gateUp(), rope(), rmsNorm()};
+    static const std::array all{attention(), qkNormRope(), addRmsNorm(), qkv(),    gateUp(),
+                                moe(),       moeRouter(),  rope(),       rmsNorm()};
     return all;
 }
 

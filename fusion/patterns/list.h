@@ -11,6 +11,8 @@ Pattern qkNormRope();
 Pattern addRmsNorm();
 Pattern qkv();
 Pattern gateUp();
+Pattern moe();
+Pattern moeRouter();
 Pattern rope();
 Pattern rmsNorm();
 

@@ -47,7 +47,8 @@ TEST(Coverage, CountsOpsWithoutTheMatcher) {
     const Graph graph = parsed(kModel);
     for (const Coverage& coverage : countCoverage(GraphView(graph)))
         counts += coverage.pattern + " " + std::to_string(coverage.places) + "; ";
-    EXPECT_EQ(counts, "attention 1; qk-norm-rope 1; add-rms-norm 2; qkv 1; gate-up 1; rope 1; rms-norm 2; ");
+    EXPECT_EQ(counts, "attention 1; qk-norm-rope 1; add-rms-norm 2; qkv 1; gate-up 1; moe 0; moe-router 0; "
+                      "rope 1; rms-norm 2; ");
 }
 
 TEST(Coverage, AGateInAttentionAndACappedHeadAreNoBlocks) {

@@ -211,6 +211,27 @@ ZOO: dict[str, Entry] = {
         _common(num_local_experts=4, num_experts_per_tok=2, rope_parameters=_rope(1000000.0)),
         seed=59,
     ),
+    "olmoe": Entry(
+        "OlmoeForCausalLM",
+        "OlmoeConfig",
+        _common(num_experts=7, num_experts_per_tok=3, norm_topk_prob=False, rope_parameters=_rope()),
+        seed=0,
+    ),
+    "granitemoe": Entry(
+        "GraniteMoeForCausalLM",
+        "GraniteMoeConfig",
+        _common(
+            num_local_experts=5,
+            num_experts_per_tok=2,
+            embedding_multiplier=3.0,
+            residual_multiplier=0.7,
+            attention_multiplier=0.21,
+            logits_scaling=2.5,
+            rope_parameters=_rope(),
+        ),
+        embedding_std=0.3,
+        seed=0,
+    ),
     "cohere": Entry(
         "CohereForCausalLM",
         "CohereConfig",

@@ -10,6 +10,7 @@ from ..rewrite import Rewrite
 from .add_rms_norm import rewrite_add_rms_norm
 from .attention import rewrite_attention
 from .gate_up import rewrite_gate_up
+from .moe import rewrite_moe, rewrite_moe_router
 from .qk_norm_rope import rewrite_qk_norm_rope
 from .qkv import rewrite_qkv
 from .rms_norm import rewrite_rms_norm
@@ -21,6 +22,8 @@ PATTERNS: dict[str, Callable[[Site, Context], Rewrite]] = {
     "add-rms-norm": rewrite_add_rms_norm,
     "qkv": rewrite_qkv,
     "gate-up": rewrite_gate_up,
+    "moe": rewrite_moe,
+    "moe-router": rewrite_moe_router,
     "rope": rewrite_rope,
     "rms-norm": rewrite_rms_norm,
 }

@@ -74,8 +74,10 @@ Result<RequestId> Engine::submit(GenerationRequest request) {
         fine = refused(ErrorCode::runtimeFailed, "The engine is shutting down and takes no more requests.");
     const std::int64_t waiting = std::ssize(m_orders.arrivals) + m_stats.scheduler.waiting;
     if (fine && waiting >= m_options.queuedRequests)
-        fine = refused(ErrorCode::runtimeFailed, "The queue is full, " + std::to_string(waiting) +
-                                                     " requests are waiting: try again later.");
+        fine =
+            Error{ErrorCode::runtimeFailed,
+                  "The queue is full, " + std::to_string(waiting) + " requests are waiting: try again later.",
+                  kQueueIsFull};
     if (!fine) {
         ++m_stats.refused;
         return fine.error();
@@ -108,6 +110,11 @@ void Engine::waitIdle() {
 EngineStats Engine::stats() const {
     const std::lock_guard lock(m_mutex);
     return m_stats;
+}
+
+std::int64_t Engine::capacityTokens() const {
+    return std::min(m_scheduler.blocks().capacityTokens(m_options.limits.stepTokens),
+                    m_options.limits.contextTokens);
 }
 
 Engine::Orders Engine::takeOrders() {

@@ -44,6 +44,8 @@ public:
     /// Until all requests have ended and their callbacks are done.
     void waitIdle();
     EngineStats stats() const;
+    /// The longest text, prompt included, that can be taken.
+    std::int64_t capacityTokens() const;
 
 private:
     Engine(EngineOptions options, Scheduler scheduler, std::unique_ptr<ModelRunner> model);

@@ -13,6 +13,9 @@
 
 namespace workbench {
 
+/// What Error::where says of a request that could be taken later, when the queue is shorter.
+constexpr const char* kQueueIsFull = "queue";
+
 /// Turns tokens into text as they come.
 class TextStream {
 public:

@@ -1,7 +1,5 @@
 #include "runtime/program/generation.h"
-#include "runtime/program/program_runner.h"
 #include "runtime/program/torch_edge.h"
-#include "runtime/worker/available_memory.h"
 #include "runtime/worker/workshop.h"
 
 #include <algorithm>
@@ -10,9 +8,6 @@ namespace workbench {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
-
-/// Of the KV cache where nobody sets its size. Pages that no text ever needed are never taken.
-constexpr std::int64_t kDefaultKvCacheBytes = std::int64_t{4} << 30;
 
 /// Parameters that have their own ranges: what is out of them is the engine's to say.
 Result<SamplingParams> samplingFromJson(const Json& params) {
@@ -35,6 +30,11 @@ Result<SamplingParams> samplingFromJson(const Json& params) {
     sampling.topK = *topK;
     if (const auto place = params.find("seed"); place != params.end() && !place->is_null())
         sampling.seed = static_cast<std::uint64_t>(*seed);
+    auto logprobs = optional<std::int64_t>(params, "logprobs", -1);
+    if (!logprobs)
+        return logprobs.error();
+    if (*logprobs >= 0)
+        sampling.logprobs = *logprobs;
     return sampling;
 }
 
@@ -57,16 +57,33 @@ Result<GenerationRequest> requestFromJson(const Json& params) {
     return request;
 }
 
+const char* nameOf(FinishReason reason) {
+    return reason == FinishReason::length ? "length" : "stop";
+}
+
+/// {"token"}, with {"logprob", "top": [[token, logprob], ...]} where they are asked for.
+Json tokenEvent(const Sampled& sampled, bool logprobs) {
+    Json event{{"token", sampled.token}};
+    if (!logprobs)
+        return event;
+    event["logprob"] = sampled.logprob;
+    event["top"] = Json::array();
+    for (const TokenLogprob& other : sampled.top)
+        event["top"].push_back({other.token, other.logprob});
+    return event;
+}
+
 /// A text as it grows in the engine, and its answer.
 struct GrowingText {
     std::shared_ptr<Request> request;
+    bool logprobs = false;
     Integers tokens;
     std::vector<double> gaps;
 
     void add(const GeneratedToken& token) {
         tokens.push_back(token.sampled.token);
         gaps.push_back(token.sampled.gap);
-        request->emit("token", {{"token", token.sampled.token}});
+        request->emit("token", tokenEvent(token.sampled, logprobs));
     }
     void finish(const Completion& end) {
         request->onCancel({}); // the engine may be gone before the last who could cancel
@@ -75,6 +92,7 @@ struct GrowingText {
         if (end.error)
             return request->answer(*end.error);
         request->answer(Reply{{{"tokens", tokens},
+                               {"finish", nameOf(end.reason)},
                                {"prefill_s", end.prefillSeconds},
                                {"decode_s", end.decodeSeconds},
                                {"queue_s", end.queueSeconds},
@@ -90,9 +108,10 @@ struct GrowingText {
 /// For a model that cannot decode with a KV cache: the whole text in every step, one request at a time.
 Result<Reply> generateWithoutCache(LanguageModel& model, const GenerationRequest& wanted,
                                    const Request& request) {
-    if (wanted.sampling.temperature > 0)
-        return Error{ErrorCode::runtimeFailed,
-                     "The model cannot decode with a KV cache; without one, text is greedy only.",
+    if (wanted.sampling.temperature > 0 || wanted.sampling.logprobs || !wanted.stop.stopIds.empty())
+        return Error{ErrorCode::badInput,
+                     "The model cannot decode with a KV cache; without one, text is greedy, and has neither "
+                     "log-probabilities nor stop ids.",
                      {}};
     GenerateRequest plain{wanted.prompt,         wanted.stop.maxTokens, wanted.stop.eos,
                           wanted.stop.ignoreEos, &request.cancelled(),  {}};
@@ -103,7 +122,9 @@ Result<Reply> generateWithoutCache(LanguageModel& model, const GenerationRequest
     auto text = generate(model, plain);
     if (!text)
         return text.error();
+    const bool whole = std::ssize(text->tokens) >= wanted.stop.maxTokens;
     return Reply{{{"tokens", text->tokens},
+                  {"finish", nameOf(whole ? FinishReason::length : FinishReason::stop)},
                   {"prefill_s", text->prefillSeconds},
                   {"decode_s", text->decodeSeconds},
                   {"queue_s", 0},
@@ -116,31 +137,6 @@ Result<Reply> generateWithoutCache(LanguageModel& model, const GenerationRequest
 }
 
 } // namespace
-
-/// The engine of a loaded program; nullptr for one that cannot use a KV cache.
-Result<Engine*> Workshop::engineFor(const std::string& name) {
-    Loaded& loaded = m_loaded.at(name);
-    if (loaded.engine)
-        return loaded.engine.get();
-    auto cacheable = loaded.model.canUseCache();
-    if (!cacheable)
-        return cacheable.error();
-    if (!*cacheable)
-        return nullptr;
-    PagedKvOptions options{.bytes = loaded.kvCacheBytes};
-    if (options.bytes == 0)
-        options.bytes =
-            std::min(kDefaultKvCacheBytes, availableMemoryBytes().value_or(kDefaultKvCacheBytes) / 2);
-    auto runner = ProgramRunner::create(loaded.model, options);
-    if (!runner)
-        return runner.error();
-    const BlockLayout layout = (*runner)->layout();
-    auto engine = Engine::create({.blocks = layout}, std::move(*runner));
-    if (!engine)
-        return engine.error();
-    loaded.engine = std::move(*engine);
-    return loaded.engine.get();
-}
 
 /// Hands the text to its engine, which answers when it is done. An Error has not been answered.
 Status Workshop::startText(const std::shared_ptr<Request>& request) {
@@ -164,7 +160,8 @@ Status Workshop::startText(const std::shared_ptr<Request>& request) {
         request->answer(generateWithoutCache(**model, *wanted, *request));
         return Ok{};
     }
-    auto text = std::make_shared<GrowingText>(GrowingText{request, {}, {}});
+    auto text =
+        std::make_shared<GrowingText>(GrowingText{request, wanted->sampling.logprobs.has_value(), {}, {}});
     wanted->onToken = [text](const GeneratedToken& token) { text->add(token); };
     wanted->onFinish = [text](const Completion& end) { text->finish(end); };
     // A cancel that comes before the engine has given a number is found below.

@@ -139,7 +139,7 @@ Result<Reply> Workshop::load(const Request& request) {
     auto model = LanguageModel::create(std::move(*program));
     if (!model)
         return model.error();
-    m_loaded.emplace(*name, Loaded{std::move(*model), *store, *kvCacheBytes, nullptr});
+    m_loaded.emplace(*name, Loaded{std::move(*model), *store, *kvCacheBytes, {}, nullptr});
     return reply;
 }
 

@@ -15,7 +15,8 @@ namespace workbench {
 void Workshop::handle(const std::shared_ptr<Request>& request) {
     if (request->method() == "generate")
         return generateText(request);
-    finish();
+    if (request->method() != "stats")
+        finish();
     request->answer(answerTo(*request));
 }
 
@@ -28,8 +29,9 @@ void Workshop::finish() {
 Result<Reply> Workshop::answerTo(const Request& request) {
     using Method = Result<Reply> (Workshop::*)(const Request&);
     static const std::map<std::string, Method, std::less<>> kMethods{
-        {"hello", &Workshop::hello}, {"receive", &Workshop::receive}, {"load", &Workshop::load},
-        {"run", &Workshop::run},     {"verify", &Workshop::verify},   {"bench", &Workshop::bench},
+        {"hello", &Workshop::hello},   {"receive", &Workshop::receive}, {"load", &Workshop::load},
+        {"run", &Workshop::run},       {"verify", &Workshop::verify},   {"bench", &Workshop::bench},
+        {"engine", &Workshop::engine}, {"stats", &Workshop::stats},
     };
     const auto method = kMethods.find(request.method());
     if (method == kMethods.end())

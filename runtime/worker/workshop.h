@@ -16,8 +16,8 @@ namespace workbench {
 class Workshop {
 public:
     /// Answers a request; an unknown method is an Error. "generate" is answered later, by the program's
-    /// engine, so that several texts grow side by side; everything else waits until they are done, since a
-    /// program serves one thread.
+    /// engine, so that several texts grow side by side, and "stats" meanwhile; everything else waits until
+    /// they are done, since a program serves one thread.
     void handle(const std::shared_ptr<Request>& request);
     /// Until everything is answered.
     void finish();
@@ -32,6 +32,8 @@ private:
     void generateText(const std::shared_ptr<Request>& request);
     Status startText(const std::shared_ptr<Request>& request);
     Result<Engine*> engineFor(const std::string& name);
+    Result<Reply> engine(const Request& request);
+    Result<Reply> stats(const Request& request);
     Result<Reply> bench(const Request& request);
 
     /// The program called by the request's `key`.
@@ -44,6 +46,7 @@ private:
         LanguageModel model;
         std::shared_ptr<WeightStore> weights;
         std::int64_t kvCacheBytes = 0;  ///< at most; 0: as the machine allows
+        EngineOptions engineOptions;    ///< of the engine's next start; its blocks follow from the cache
         std::unique_ptr<Engine> engine; ///< since the first text; gone before the model
     };
     ReceivedFiles m_received;

@@ -141,3 +141,53 @@ def test_a_real_model_gives_the_same_texts(tmp_path: Path) -> None:
     parted = near_ties(alone, together)
     print(f"{parted} of {len(texts)} texts part at a near tie")
     assert parted <= 1
+
+
+def test_log_probabilities_come_with_each_token(traced: Callable[..., TracedModel], worker: Worker) -> None:
+    traced("llama").load(worker)
+    worker.call("generate", program="original", prompt=[5, 6, 7], max_tokens=5)
+    assert all("logprob" not in event for event in worker.events)
+    result = worker.call("generate", program="original", prompt=[5, 6, 7], max_tokens=5, logprobs=3)
+    assert [event["token"] for event in worker.events] == result["tokens"]
+    for event in worker.events:
+        tokens, logprobs = zip(*event["top"])
+        assert tokens[0] == event["token"] and logprobs[0] == event["logprob"] < 0  # greedy: the most probable one
+        assert sorted(logprobs, reverse=True) == list(logprobs) and len(set(tokens)) == 3
+
+
+def test_says_why_a_text_ended(traced: Callable[..., TracedModel], worker: Worker) -> None:
+    traced("llama").load(worker)
+    whole = worker.call("generate", program="original", prompt=[5, 6, 7], max_tokens=12)
+    assert whole["finish"] == "length"
+    stop = whole["tokens"][6]
+    ended = worker.call("generate", program="original", prompt=[5, 6, 7], max_tokens=12, stop_ids=[stop])
+    assert ended["finish"] == "stop" and ended["tokens"] == whole["tokens"][: whole["tokens"].index(stop) + 1]
+
+
+def test_an_engine_has_the_room_and_the_queue_that_it_is_given(traced: Callable[..., TracedModel], worker: Worker) -> None:
+    traced("llama").load(worker)
+    large = worker.call("engine", program="original")
+    small = worker.call("engine", program="original", kv_cache_bytes=400_000, max_queue=1, max_batch_tokens=64)
+    assert 0 < small["capacity_tokens"] < large["capacity_tokens"]
+    with pytest.raises(WorkerError, match="KV cache"):
+        worker.call("generate", program="original", prompt=[1], max_tokens=small["capacity_tokens"] + 1)
+    requests = [worker.send("generate", program="original", prompt=[1, 2], max_tokens=200) for _ in range(80)]
+    results = worker.answers(requests)
+    refused = [result["error"] for result in results.values() if "error" in result]
+    assert refused and all(error["where"] == "queue" for error in refused)
+
+
+def test_statistics_come_while_texts_grow(traced: Callable[..., TracedModel], worker: Worker) -> None:
+    traced("llama").load(worker)
+    worker.call("engine", program="original")
+    text = worker.send("generate", program="original", prompt=[1, 2, 3], max_tokens=100_000)
+    worker.read()  # its first token
+    stats = worker.send("stats", program="original")
+    while (message := worker.read())["id"] != stats:
+        pass
+    assert message["result"]["running"] == 1 and message["result"]["free_blocks"] < message["result"]["blocks"]
+    worker.cancel(text)
+    while "event" in worker.read():
+        pass
+    done = worker.call("stats", program="original")
+    assert done["cancelled"] == 1 and done["free_blocks"] == done["blocks"]

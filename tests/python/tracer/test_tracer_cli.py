@@ -201,6 +201,84 @@ def test_tokenizer_answers_line_by_line(with_tokenizer):
     assert all("error" in answer for answer in answers[5:]) and len(answers) == 9
 
 
+def test_fast_tokenizer_answers_as_transformers_does(with_tokenizer):
+    """The same requests to the tokenizer with transformers, and without: tokenizer.json says all of this one."""
+    import transformers
+    from workbench_tracer.fast_tokenizer import FastTokenizer
+    from workbench_tracer.tokenizer import answer, load_tokenizer
+
+    fast = load_tokenizer(with_tokenizer, False)
+    assert isinstance(fast, FastTokenizer)
+    full = transformers.AutoTokenizer.from_pretrained(with_tokenizer)
+    messages = [{"role": "user", "content": "hello"}]
+    for request in (
+        {"op": "encode", "text": "hello world unknown"},
+        {"op": "decode_many", "lists": [[0, 3], [4, 1, 3], []]},
+        {"op": "pieces", "ids": [0, 3, 4]},
+        {"op": "chat", "messages": messages},
+        {"op": "chat", "messages": messages, "variables": {"tokenize": False, "add_generation_prompt": False, "extra": 1}},
+    ):
+        assert answer(fast, json.dumps(request)) == answer(full, json.dumps(request)), request
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"tokenizer_class": "LlamaTokenizer"}, {"add_bos_token": True}, {"auto_map": {}, "add_prefix_space": True}, {"bos_token": "<new>"}],
+    ids=["class of its own", "post-processor from settings", "another way to split", "token that stands elsewhere"],
+)
+def test_fast_tokenizer_declines_what_transformers_changes(with_tokenizer, change):
+    from workbench_tracer.fast_tokenizer import open_fast
+
+    file = with_tokenizer / "tokenizer_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    assert open_fast(with_tokenizer) is None
+
+
+def test_pieces_of_a_character_have_their_bytes(tmp_path):
+    """Byte-level BPE: "é" is two tokens, neither of which is text alone."""
+    import tokenizers
+    from workbench_tracer.fast_tokenizer import FastTokenizer
+    from workbench_tracer.tokenizer import answer
+
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    core = tokenizers.Tokenizer(tokenizers.models.BPE({letter: number for number, letter in enumerate(letters)}, []))
+    core.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = tokenizers.decoders.ByteLevel()
+    helper = FastTokenizer(core, {}, None)
+    ids = answer(helper, json.dumps({"op": "encode", "text": "é"}))["ids"]
+    pieces = answer(helper, json.dumps({"op": "pieces", "ids": ids}))["pieces"]
+    assert [piece["bytes"] for piece in pieces] == [[0xC3], [0xA9]]
+    assert {piece["text"] for piece in pieces} == {"\ufffd"}
+
+
+@pytest.mark.parametrize(
+    "template, text",
+    [
+        ("{% for m in messages %}\n{{ m.content }}\n{% endfor %}", "hi\n"),
+        ("{{ messages | tojson }}", '[{"role": "user", "content": "hi"}]'),
+        ("{% for m in [1, 2, 3] %}{% if m == 2 %}{% break %}{% endif %}{{ m }}{% endfor %}", "1"),
+        ("{% generation %}{{ messages[0].content }}{% endgeneration %}", "hi"),
+        ("{{ bos_token }}{{ unset }}", "<s>"),
+    ],
+    ids=["blocks are trimmed", "JSON as it is", "loops can be left", "marks of training", "named tokens"],
+)
+def test_templates_render_as_in_transformers(template, text):
+    from transformers.utils.chat_template_utils import render_jinja_template
+    from workbench_tracer.fast_tokenizer import compile_template
+
+    messages = [{"role": "user", "content": "hi"}]
+    rendered, _ = render_jinja_template([messages], chat_template=template, bos_token="<s>")
+    assert compile_template(template).render(messages=messages, bos_token="<s>") == rendered[0] == text
+
+
+def test_template_that_reaches_into_python_is_stopped():
+    import jinja2
+    from workbench_tracer.fast_tokenizer import compile_template
+
+    with pytest.raises(jinja2.exceptions.SecurityError):
+        compile_template("{{ messages.__class__.__mro__ }}").render(messages=[])
+
+
 def test_no_tokenizer_and_no_template(model, with_tokenizer):
     status, events, _ = tracer("tokenizer", "--model", model("llama"))
     assert status == 3 and events[0]["code"] == "no-tokenizer"

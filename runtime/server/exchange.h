@@ -1,0 +1,41 @@
+#pragma once
+
+#include "runtime/server/connection.h"
+
+#include <string>
+#include <string_view>
+
+namespace workbench::http {
+
+/// A request and the way to its answer: either send(), or begin() and then parts. Functions return false when
+/// the client has left. One thread at a time.
+class Exchange {
+public:
+    Exchange(Connection& connection, Request request, bool keepAlive)
+        : m_connection(connection), m_request(std::move(request)), m_keepAlive(keepAlive) {}
+
+    const Request& request() const { return m_request; }
+    Connection& connection() { return m_connection; }
+
+    bool send(const Response& response);
+    /// Of a response whose length nobody knows yet: chunks, or for HTTP/1.0 all until the connection ends.
+    bool begin(const Response& head);
+    bool part(std::string_view bytes);
+    bool end();
+
+    bool begun() const { return m_status != 0; }
+    bool whole() const { return m_whole; }  ///< the answer was sent to its end
+    int status() const { return m_status; } ///< 0: nothing was sent
+    bool keepAlive() const { return m_keepAlive && m_whole; }
+    void closeAfter() { m_keepAlive = false; } ///< before the answer begins
+
+private:
+    Connection& m_connection;
+    Request m_request;
+    bool m_keepAlive;
+    bool m_chunked = false;
+    bool m_whole = false;
+    int m_status = 0;
+};
+
+} // namespace workbench::http

@@ -1,0 +1,56 @@
+#include "fake_backend.h"
+
+namespace workbench::testing {
+namespace {
+
+class Routes : public ServerFixture {};
+
+TEST_F(Routes, NameTheModel) {
+    const auto [status, answer] = call(get("/v1/models"));
+    EXPECT_EQ(status, 200);
+    EXPECT_EQ(answer["data"][0]["id"], "fake");
+    EXPECT_EQ(call(get("/v1/models/fake")).second["object"], "model");
+    EXPECT_EQ(call(get("/v1/models/other")).first, 404);
+}
+
+TEST_F(Routes, RefuseOtherAddressesAndMethods) {
+    EXPECT_EQ(call(get("/")).first, 404);
+    const Answer answer = ask(port(), get("/v1/completions"));
+    EXPECT_EQ(answer.status, 405);
+    EXPECT_EQ(answer.headers.at("allow"), "POST");
+    EXPECT_EQ(ask(port(), "OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: a\r\n\r\n").status, 405);
+    EXPECT_EQ(ask(port(), "HEAD /health HTTP/1.1\r\nHost: a\r\n\r\n").status, 200);
+    EXPECT_EQ(call(post("/health", "{}")).first, 405);
+}
+
+TEST_F(Routes, AskForTheKey) {
+    m_serverOptions.apiKey = "secret";
+    EXPECT_EQ(call(get("/v1/models")).first, 401);
+    EXPECT_EQ(call(get("/v1/models", "Authorization: Bearer secreT\r\n")).first, 401);
+    EXPECT_EQ(call(get("/v1/models", "Authorization: Bearer secret2\r\n")).first, 401);
+    EXPECT_EQ(call(get("/v1/models", "Authorization: Bearer \r\n")).first, 401);
+    EXPECT_EQ(call(get("/v1/models", "Authorization: bearer secret\r\n")).first, 200);
+    EXPECT_EQ(call(get("/health")).first, 200);
+}
+
+TEST_F(Routes, CountRequestsTokensAndBlocks) {
+    complete(R"({"model": "fake", "prompt": "abc", "max_tokens": 5})");
+    complete("{");
+    const Answer answer = ask(port(), get("/metrics"));
+    EXPECT_TRUE(answer.headers.at("content-type").starts_with("text/plain; version=0.0.4"));
+    const auto has = [&](const std::string& line) {
+        return answer.body.find(line + "\n") != std::string::npos;
+    };
+    EXPECT_TRUE(has("workbench_requests_total{endpoint=\"/v1/completions\",status=\"200\"} 1"))
+        << answer.body;
+    EXPECT_TRUE(has("workbench_requests_total{endpoint=\"/v1/completions\",status=\"400\"} 1"))
+        << answer.body;
+    EXPECT_TRUE(has("workbench_prompt_tokens_total 3"));
+    EXPECT_TRUE(has("workbench_generated_tokens_total 5"));
+    EXPECT_TRUE(has("workbench_requests_in_flight 0"));
+    EXPECT_TRUE(has("workbench_kv_blocks_free 512"));
+    EXPECT_TRUE(has("workbench_time_to_first_token_seconds_count 1"));
+}
+
+} // namespace
+} // namespace workbench::testing

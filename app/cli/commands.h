@@ -21,6 +21,8 @@ Status runInspect(const Options& options, Context& context);
 Status runPatterns(const Options& options, Context& context);
 Status runVerify(const Options& options, Context& context);
 Status runGenerate(const Options& options, Context& context);
+/// Until SIGTERM or SIGINT; what runs then comes to its end.
+Status runServe(const Options& options, Context& context);
 Status runBench(const Options& options, Context& context);
 Status runBisect(const Options& options, Context& context);
 Status runRender(const Options& options, Context& context);

@@ -23,6 +23,8 @@ Status run(const cli::Options& options, cli::Context& context) {
         return cli::runVerify(options, context);
     case cli::Verb::generate:
         return cli::runGenerate(options, context);
+    case cli::Verb::serve:
+        return cli::runServe(options, context);
     case cli::Verb::bench:
         return cli::runBench(options, context);
     case cli::Verb::bisect:

@@ -1,6 +1,7 @@
 #include "app/cli/options.h"
 
 #include "app/cli/exit_codes.h"
+#include "app/cli/option_kinds.h"
 #include "fusion/match/pattern.h"
 
 #include <CLI/CLI.hpp>
@@ -21,35 +22,6 @@ const std::map<std::string, TraceDtype> kDtypes = {{"auto", TraceDtype::automati
                                                    {"bf16", TraceDtype::bf16},
                                                    {"bfloat16", TraceDtype::bf16}};
 
-/// An option that is given again and again, one value each time, so that it never swallows MODEL.
-CLI::Option* addRepeatable(CLI::App& app, const std::string& name, std::vector<std::string>& values,
-                           const std::string& help) {
-    return app.add_option(name, values, help)
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
-/// A whole number of at least `least`. The parser's own conversion takes what does not fit for the largest
-/// number.
-CLI::Validator wholeNumber(std::int64_t least) {
-    return CLI::Validator(
-        [least](std::string& text) {
-            std::int64_t value = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            const bool isNumber = error == std::errc() && end == text.data() + text.size();
-            return isNumber && value >= least ? std::string()
-                                              : "'" + text + "' is no whole number of at least " +
-                                                    std::to_string(least) + " (and at most 63 bits)";
-        },
-        "");
-}
-
-/// A switch: it is there or not. `--apply-all=false` is refused rather than read as either.
-CLI::Option* addSwitch(CLI::App& app, const std::string& name, bool& value, const std::string& help) {
-    return app.add_flag(name, value, help)->disable_flag_override();
-}
-
 /// Builds the parser. Repeated options land here first, since their order across options is only known after
 /// the parse.
 class Parser {
@@ -68,6 +40,7 @@ private:
     void addPatterns();
     void addVerify();
     void addGenerate();
+    void addServe();
     void addBench();
     void addBisect();
     void addLoad(CLI::App& app);
@@ -121,6 +94,7 @@ Parser::Parser() {
     addPatterns();
     addVerify();
     addGenerate();
+    addServe();
     addBench();
     addBisect();
     addRender();
@@ -220,11 +194,21 @@ void Parser::addGenerate() {
     addModel(app, true);
     addDecisions(app);
     addWorker(app);
-    app.add_option("--prompt", m_options.prompt, "The text to continue")->required();
-    addSwitch(app, "--chat", m_options.chat, "Put the prompt into the model's chat template");
+    addRepeatable(app, "--prompt", m_options.texts, "The text to continue; of several, all side by side")
+        ->required();
+    addSwitch(app, "--chat", m_options.chat, "Put each prompt into the model's chat template");
+    addRepeatable(app, "--stop", m_options.stops, "End a text before this one");
     app.add_option("--max-tokens", m_options.maxTokens, "At most this many new tokens")
         ->capture_default_str()
         ->check(wholeNumber(1));
+}
+
+void Parser::addServe() {
+    CLI::App& app = addCommand(Verb::serve, "serve", "Serve the rewritten model by OpenAI's HTTP API");
+    addModel(app, true);
+    addDecisions(app);
+    addWorker(app);
+    addServeOptions(app, m_options.serve);
 }
 
 void Parser::addLoad(CLI::App& app) {

@@ -10,6 +10,16 @@
 
 namespace workbench::cli {
 
+struct ServeOptions {
+    std::string host = "127.0.0.1";
+    std::int64_t port = 8000; ///< 0: any that is free
+    std::string apiKey;
+    std::string modelName;           ///< as requests name the model; empty: after MODEL
+    std::int64_t maxBatchTokens = 0; ///< 0: the engine's default, as for the next two
+    std::int64_t kvCacheBytes = 0;
+    std::int64_t maxQueue = 0;
+};
+
 /// "--require qkv=28", "--require qkv>=28".
 struct Requirement {
     std::string pattern;
@@ -17,7 +27,20 @@ struct Requirement {
     std::int64_t count = 0;
 };
 
-enum class Verb { plan, inspect, patterns, verify, generate, bench, bisect, render, planDiff, setup, window };
+enum class Verb {
+    plan,
+    inspect,
+    patterns,
+    verify,
+    generate,
+    serve,
+    bench,
+    bisect,
+    render,
+    planDiff,
+    setup,
+    window
+};
 
 /// The whole command line as values; empty paths and texts were not given.
 struct Options {
@@ -43,7 +66,8 @@ struct Options {
     std::string explain; ///< patterns
     std::string tokens;  ///< verify: ids or a file
     std::filesystem::path dumpLogits;
-    std::string prompt; ///< generate
+    std::vector<std::string> texts; ///< generate: the prompts
+    std::vector<std::string> stops;
     bool chat = false;
     std::int64_t maxTokens = 128;
     std::int64_t promptTokens = 64; ///< bench
@@ -62,6 +86,7 @@ struct Options {
     std::filesystem::path screenshots; ///< window: take pictures into this folder instead
     std::filesystem::path diffA;
     std::filesystem::path diffB;
+    ServeOptions serve;
 };
 
 /// What the command line asks for, or what to print and with which exit code (help, version, usage errors).

@@ -1,110 +1,121 @@
 #include "app/session/generate.h"
 
-#include "app/session/tokenizer_client.h"
-#include "app/session/verify_steps.h"
 #include "core/support/utf8.h"
+#include "runtime/server/generation.h"
 
 #include <algorithm>
-#include <limits>
+#include <chrono>
 
 namespace workbench {
 namespace {
 
-using nlohmann::json;
+using Clock = std::chrono::steady_clock;
 
-/// How many tokens fit behind the prompt: beyond its context a model computes without meaning, or not at all.
-Result<std::int64_t> roomFor(const TokenizerClient::Tokens& prompt, std::int64_t contextLength) {
-    const auto length = static_cast<std::int64_t>(prompt.size());
-    if (contextLength <= 0)
-        return std::numeric_limits<std::int64_t>::max() - length;
-    if (length < contextLength)
-        return contextLength - length;
-    return Error{ErrorCode::badInput,
-                 "the prompt has " + std::to_string(length) + " tokens, but the model's context is " +
-                     std::to_string(contextLength) + ": give a shorter one",
-                 {}};
+Error badInput(const std::string& message, const std::filesystem::path& where = {}) {
+    return {ErrorCode::badInput, message, where.string()};
 }
 
-Result<TokenizerClient::Tokens> promptTokens(TokenizerClient& tokenizer, const GenerateTextRequest& request,
-                                             const Job& job) {
-    if (!isUtf8(request.prompt))
-        return Error{ErrorCode::badInput, "the prompt is not UTF-8: give text in that encoding", {}};
-    auto tokens = request.chat ? tokenizer.chat(request.prompt, job) : tokenizer.encode(request.prompt, job);
+Result<Tokens> promptTokens(TextBackend& backend, const std::string& prompt, bool chat) {
+    if (!isUtf8(prompt))
+        return badInput("the prompt is not UTF-8: give text in that encoding");
+    const nlohmann::json messages = nlohmann::json::array({{{"role", "user"}, {"content", prompt}}});
+    auto tokens = chat ? backend.chat(messages, nlohmann::json::object()) : backend.encode(prompt);
     if (tokens && tokens->empty())
-        return Error{ErrorCode::badInput, "the prompt has no tokens: give some text", {}};
+        return badInput("the prompt has no tokens: give some text");
     return tokens;
 }
+
+/// Greedy. Beyond its context a model computes without meaning, or not at all.
+Result<TextRequest> requestFor(TextBackend& backend, const std::string& prompt,
+                               const GenerateTextRequest& wanted) {
+    auto tokens = promptTokens(backend, prompt, wanted.chat);
+    if (!tokens)
+        return tokens.error();
+    const std::int64_t room = backend.model().longestTokens - std::ssize(*tokens);
+    if (room < 1)
+        return badInput("the prompt has " + std::to_string(tokens->size()) +
+                        " tokens, but the model's context is " +
+                        std::to_string(backend.model().longestTokens) + ": give a shorter one");
+    TextRequest request;
+    request.prompt = std::move(*tokens);
+    request.maxTokens = std::min(wanted.maxTokens, room);
+    return request;
+}
+
+/// Counts what the steps tell, and hands their text on. An Error ends it.
+class Texts {
+public:
+    explicit Texts(const std::function<void(std::size_t, std::string_view)>& onText) : m_onText(onText) {}
+
+    Status take(const TextStep& step) {
+        const double now = std::chrono::duration<double>(Clock::now() - m_start).count();
+        if (step.token && m_result.firstTokenSeconds == 0)
+            m_result.firstTokenSeconds = now;
+        m_result.seconds = now;
+        if (step.end && step.end->error)
+            return *step.end->error;
+        if (step.end) {
+            m_result.promptTokens += step.end->promptTokens;
+            m_result.newTokens += step.end->newTokens;
+        }
+        m_onText(step.choice, step.text);
+        return Ok{};
+    }
+    const GeneratedTexts& result() const { return m_result; }
+
+private:
+    const std::function<void(std::size_t, std::string_view)>& m_onText;
+    const Clock::time_point m_start = Clock::now();
+    GeneratedTexts m_result;
+};
 
 } // namespace
 
 Status checkRunnable(const TracedModel& model, const char* what) {
-    const std::string where = model.directory.empty() ? model.archive.string() : model.directory.string();
+    const std::filesystem::path where = model.directory.empty() ? model.archive : model.directory;
     if (!model.runnable)
-        return Error{
-            ErrorCode::badInput,
-            where +
-                " is no language model program (token ids, positions and rows in, logits out): it cannot " +
-                what,
-            where};
+        return badInput(where.string() +
+                            " is no language model program (token ids, positions and rows in, logits "
+                            "out): it cannot " +
+                            what,
+                        where);
     return Ok{};
 }
 
-Result<GeneratedText> generateText(Session& session, Runtime& runtime, const GenerateTextRequest& request,
-                                   const std::function<void(std::string_view)>& onText, const Job& job) {
+Result<std::unique_ptr<WorkerBackend>> openTextBackend(Session& session, WorkerBackendOptions options,
+                                                       const Job& job) {
     const TracedModel& model = session.model();
     if (auto fine = checkRunnable(model, "generate text"); !fine)
         return fine.error();
     if (model.directory.empty() || !session.tracer())
-        return Error{ErrorCode::badInput,
-                     model.archive.string() + " has no tokenizer: generate needs a model directory",
-                     {}};
-    if (!runtime.hasWeights(model))
-        return Error{ErrorCode::badInput, model.directory.string() + " has no weights: generate needs them",
-                     model.directory.string()};
-    auto tokenizer =
-        TokenizerClient::start(*session.tracer(), model.directory, session.options().trustRemoteCode);
-    if (!tokenizer)
-        return tokenizer.error();
-    auto prompt = promptTokens(*tokenizer, request, job);
-    if (!prompt)
-        return prompt.error();
-    auto room = roomFor(*prompt, model.facts.contextLength);
-    if (!room)
-        return room.error();
-    auto rewritten = session.rewritten();
-    if (!rewritten)
-        return rewritten.error();
-    if (auto loaded = runtime.load(kRewritten, (*rewritten)->graph, runtime.weightsOf(model), job); !loaded)
-        return loaded.error();
+        return badInput(model.archive.string() + " has no tokenizer: text needs a model directory",
+                        model.archive);
+    if (!model.hasWeights && options.workerModel.empty())
+        return badInput(model.directory.string() + " has no weights: text needs them", model.directory);
+    return WorkerBackend::create(session, std::move(options), job);
+}
 
-    TextStream stream(*tokenizer);
-    Status streamed = Ok{};
-    const auto onEvent = [&](const json& event) {
-        if (event.value("event", "") != "token" || !streamed)
-            return;
-        auto text = stream.add(event.value("token", std::int64_t{-1}), job);
-        if (text)
-            onText(*text);
-        else
-            streamed = text.error();
-    };
-    auto answer = runtime.call("generate",
-                               {{"program", kRewritten},
-                                {"prompt", *prompt},
-                                {"max_tokens", std::min(request.maxTokens, *room)},
-                                {"eos", model.facts.eosTokens},
-                                {"ignore_eos", false}},
-                               job, onEvent);
-    if (!answer)
-        return answer.error();
-    if (!streamed)
-        return streamed.error();
-    onText(stream.finish());
-    const json& result = answer->result;
-    return GeneratedText{static_cast<std::int64_t>(prompt->size()),
-                         static_cast<std::int64_t>(integersOf(result, "tokens").size()),
-                         numberOf(result, "prefill_s"), numberOf(result, "decode_s"),
-                         result.value("decode_tokens", std::int64_t{0})};
+Result<GeneratedTexts> generateTexts(TextBackend& backend, const GenerateTextRequest& request,
+                                     const std::function<void(std::size_t, std::string_view)>& onText,
+                                     const Job& job) {
+    std::vector<TextRequest> requests;
+    for (const std::string& prompt : request.prompts) {
+        auto each = requestFor(backend, prompt, request);
+        if (!each)
+            return each.error();
+        requests.push_back(std::move(*each));
+    }
+    Texts texts(onText);
+    Generation generation(backend, std::move(requests), request.stops);
+    for (;;) {
+        auto next = generation.next({job.cancel ? job.cancel->fd() : -1, POLLIN, 0});
+        if (std::holds_alternative<ClientLeft>(next))
+            return cancelledError();
+        if (std::holds_alternative<AllEnded>(next))
+            return texts.result();
+        if (auto fine = texts.take(std::get<TextStep>(next)); !fine)
+            return fine.error();
+    }
 }
 
 } // namespace workbench

@@ -107,6 +107,15 @@ Status Runtime::load(const std::string& name, const Graph& graph, json weights, 
     return Ok{};
 }
 
+Result<WorkerClient> Runtime::takeWorker(const Job& job) {
+    if (auto ready = ensure(job); !ready)
+        return ready.error();
+    WorkerClient worker = std::move(*m_worker);
+    m_worker.reset();
+    m_sent.clear();
+    return worker;
+}
+
 Result<json> Runtime::hello(const Job& job) {
     if (auto ready = ensure(job); !ready)
         return ready.error();

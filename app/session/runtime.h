@@ -34,6 +34,8 @@ public:
                 const std::string& device = "cpu");
     Result<WorkerClient::Answer> call(const std::string& method, nlohmann::json params, const Job& job,
                                       const WorkerClient::EventHandler& onEvent = {});
+    /// The worker with what is loaded; the next call starts another one.
+    Result<WorkerClient> takeWorker(const Job& job);
     /// What the worker said of itself; starts it.
     Result<nlohmann::json> hello(const Job& job);
 

@@ -13,9 +13,6 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-// How a tokenizer decodes bytes that are not a whole character yet.
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
 Error helperFailed(const std::string& message) {
     return {ErrorCode::runtimeFailed, message, {}};
 }
@@ -92,7 +89,7 @@ Result<json> TokenizerClient::request(const json& request, const Job& job) {
     }
 }
 
-Result<TokenizerClient::Tokens> TokenizerClient::idsOf(const Result<json>& answer) const {
+Result<TokenizerClient::Tokens> TokenizerClient::idsOf(const Result<json>& answer) {
     if (!answer)
         return answer.error();
     const auto ids = answer->find("ids");
@@ -124,34 +121,6 @@ Result<std::string> TokenizerClient::decode(const Tokens& tokens, const Job& job
     if (text == answer->end() || !text->is_string())
         return helperFailed("the tokenizer gave no text");
     return text->get<std::string>();
-}
-
-// Decoding a window of tokens with and without the new ones, so that a long text does not cost the square of
-// its length and a tokenizer that drops the space before the first token still gives it.
-Result<std::string> TextStream::add(std::int64_t token, const Job& job) {
-    m_tokens.push_back(token);
-    auto text = m_tokenizer->decode(m_tokens, job);
-    if (!text)
-        return text.error();
-    m_held.clear();
-    if (text->size() <= m_before.size())
-        return std::string();
-    std::string fresh = text->substr(m_before.size());
-    if (text->ends_with(kReplacement)) {
-        m_held = std::move(fresh);
-        return std::string();
-    }
-    m_tokens.erase(m_tokens.begin(), m_tokens.begin() + static_cast<std::ptrdiff_t>(m_settled));
-    m_settled = m_tokens.size();
-    auto before = m_tokenizer->decode(m_tokens, job);
-    if (!before)
-        return before.error();
-    m_before = std::move(before).value();
-    return fresh;
-}
-
-std::string TextStream::finish() {
-    return std::exchange(m_held, {});
 }
 
 } // namespace workbench

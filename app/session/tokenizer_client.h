@@ -4,6 +4,8 @@
 #include "app/session/tracer.h"
 #include "core/support/subprocess.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -24,32 +26,17 @@ public:
     /// The model's chat template around one message of the user.
     Result<Tokens> chat(std::string_view message, const Job& job);
     Result<std::string> decode(const Tokens& tokens, const Job& job);
+    /// {"op", ...} -> its answer, see resources/python/workbench_tracer/tokenizer.py. badInput: the request
+    /// was refused; runtimeFailed: the helper is gone.
+    Result<nlohmann::json> request(const nlohmann::json& request, const Job& job);
+    static Result<Tokens> idsOf(const Result<nlohmann::json>& answer);
 
 private:
     explicit TokenizerClient(Subprocess process) : m_process(std::move(process)) {}
-    Result<nlohmann::json> request(const nlohmann::json& request, const Job& job);
     Result<std::string> readLine(const Job& job);
-    Result<Tokens> idsOf(const Result<nlohmann::json>& answer) const;
 
     Subprocess m_process;
     std::string m_pending; ///< read, but not yet a whole line
-};
-
-/// Turns tokens into text as they come: gives only what later tokens cannot change any more (a token may be
-/// half of a character).
-class TextStream {
-public:
-    explicit TextStream(TokenizerClient& tokenizer) : m_tokenizer(&tokenizer) {}
-    Result<std::string> add(std::int64_t token, const Job& job);
-    /// What add() still held back.
-    std::string finish();
-
-private:
-    TokenizerClient* m_tokenizer;
-    TokenizerClient::Tokens m_tokens; ///< the window: those given out last, then those that are not settled
-    std::size_t m_settled = 0;        ///< tokens at the window's front whose text was given out
-    std::string m_before;             ///< text of these
-    std::string m_held;               ///< text of the others while it may still change
 };
 
 } // namespace workbench

@@ -33,12 +33,6 @@ Error protocolError(const std::string& what) {
     return {ErrorCode::runtimeFailed, "the worker does not keep to the protocol: " + what, {}};
 }
 
-Error reported(const json& error) {
-    const std::string message = text(error, "message");
-    return {codeFromName(text(error, "code")),
-            message.empty() ? "the worker failed without a reason" : message, text(error, "where")};
-}
-
 /// Polls until `fd` is readable (true), the token is set or the time is over (false).
 bool readable(int fd, const CancelToken* cancel, std::chrono::milliseconds limit) {
     std::array<pollfd, 2> entries{pollfd{fd, POLLIN, 0}, pollfd{cancel ? cancel->fd() : -1, POLLIN, 0}};
@@ -58,6 +52,12 @@ std::map<std::string, std::string> workerEnvironment() {
 }
 
 } // namespace
+
+Error workerError(const json& error) {
+    const std::string message = text(error, "message");
+    return {codeFromName(text(error, "code")),
+            message.empty() ? "the worker failed without a reason" : message, text(error, "where")};
+}
 
 Result<WorkerClient> WorkerClient::start(std::vector<std::string> command, const Job& job,
                                          std::chrono::milliseconds patience) {
@@ -127,7 +127,7 @@ Result<WorkerClient::Answer> WorkerClient::receive(std::int64_t id, const Job& j
         if (message.contains("id") && message["id"] != id)
             continue; // of an earlier request that was cancelled
         if (const auto error = message.find("error"); error != message.end())
-            return job.cancelled() ? cancelledError() : reported(*error);
+            return job.cancelled() ? cancelledError() : workerError(*error);
         if (const auto result = message.find("result"); result != message.end())
             return Answer{std::move(*result), std::move(frame->payload)};
         if (!message.contains("event"))

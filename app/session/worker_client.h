@@ -40,11 +40,17 @@ public:
     const nlohmann::json& hello() const { return m_hello; } ///< {"version","torch","threads","isa","devices"}
     pid_t pid() const { return m_process.pid(); }
 
+    // For who speaks the protocol over it himself, with several requests at a time (WorkerLink).
+    int input() const { return m_process.input(); }
+    int output() const { return m_process.output(); }
+    void kill() { m_process.kill(); }
+    /// Reaps a worker whose pipe failed, and says how it ended. The input is closed from then on.
+    Error died(const Error& failure);
+
 private:
     explicit WorkerClient(Subprocess process) : m_process(std::move(process)) {}
     Result<Answer> receive(std::int64_t id, const Job& job, const EventHandler& onEvent);
     Status awaitFrame(std::int64_t id, const Job& job);
-    Error died(const Error& failure);
 
     Subprocess m_process;
     nlohmann::json m_hello;
@@ -52,5 +58,8 @@ private:
     bool m_alive = true;
     std::optional<std::chrono::milliseconds> m_patience; ///< with the next answer; none: for ever
 };
+
+/// The Error that an answer's {"code", "message", "where"} tells.
+Error workerError(const nlohmann::json& error);
 
 } // namespace workbench

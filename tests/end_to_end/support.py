@@ -208,6 +208,13 @@ def child_of(process: subprocess.Popen, part: str, seconds: float = 60) -> Any:
     raise AssertionError(f"no child process with '{part}' within {seconds} s")
 
 
+def children_of(process: subprocess.Popen, part: str) -> list[Any]:
+    """Every child process whose command line has the given part."""
+    import psutil
+
+    return [child for child in psutil.Process(process.pid).children(recursive=True) if any(part in word for word in child.cmdline())]
+
+
 def finished(process: subprocess.Popen, timeout: float = 60) -> Run:
     out, err = process.communicate(timeout=timeout)
     return Run(list(process.args), process.returncode, out, err)

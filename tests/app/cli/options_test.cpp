@@ -49,6 +49,7 @@ TEST(Options, EveryCommandIsItsOwn) {
     EXPECT_EQ(optionsOf({"patterns"}).verb, Verb::patterns);
     EXPECT_EQ(optionsOf({"verify", "dir"}).verb, Verb::verify);
     EXPECT_EQ(optionsOf({"generate", "dir", "--prompt", "hi"}).verb, Verb::generate);
+    EXPECT_EQ(optionsOf({"serve", "dir"}).verb, Verb::serve);
     EXPECT_EQ(optionsOf({"bench", "dir"}).verb, Verb::bench);
     EXPECT_EQ(optionsOf({"bisect", "dir"}).verb, Verb::bisect);
     EXPECT_EQ(optionsOf({"plan-diff", "a", "b"}).verb, Verb::planDiff);
@@ -105,6 +106,31 @@ TEST(Options, ReadTheLoadOfAMeasurement) {
     EXPECT_EQ(optionsOf({"bisect", "dir", "--by", "speed"}).bisectBy, "speed");
 }
 
+TEST(Options, GenerateTakesPromptsAndStopsInTheirOrder) {
+    const Options options = optionsOf(
+        {"generate", "dir", "--prompt", "a", "--stop", "x", "--prompt", "", "--stop", "y", "--prompt", "c"});
+    EXPECT_EQ(options.model, "dir");
+    EXPECT_EQ(options.texts, (std::vector<std::string>{"a", "", "c"}));
+    EXPECT_EQ(options.stops, (std::vector<std::string>{"x", "y"}));
+}
+
+TEST(Options, ServeStaysOnThisMachineUnlessItIsTold) {
+    const ServeOptions plain = optionsOf({"serve", "dir"}).serve;
+    EXPECT_EQ(plain.host, "127.0.0.1");
+    EXPECT_EQ(plain.port, 8000);
+    EXPECT_EQ(plain.apiKey, "");
+    const Options options =
+        optionsOf({"serve", "dir", "--plan", "p.json", "--host", "0.0.0.0", "--port", "0", "--api-key", "k",
+                   "--max-batch-tokens", "256", "--kv-cache-bytes", "5000000000", "--max-queue", "9"});
+    EXPECT_EQ(options.plan, "p.json");
+    EXPECT_EQ(options.serve.host, "0.0.0.0");
+    EXPECT_EQ(options.serve.port, 0);
+    EXPECT_EQ(options.serve.apiKey, "k");
+    EXPECT_EQ(options.serve.maxBatchTokens, 256);
+    EXPECT_EQ(options.serve.kvCacheBytes, 5'000'000'000);
+    EXPECT_EQ(options.serve.maxQueue, 9);
+}
+
 TEST(Options, WrongUseIsOneSentenceAndExitCode2) {
     const std::vector<std::vector<const char*>> wrong = {
         {},
@@ -116,6 +142,13 @@ TEST(Options, WrongUseIsOneSentenceAndExitCode2) {
         {"dir", "--quiet", "--verbose"},
         {"generate", "dir"},
         {"generate", "dir", "--prompt", "x", "--max-tokens", "0"},
+        {"generate", "dir", "--prompt", "x", "--stop", ""},
+        {"serve"},
+        {"serve", "dir", "--port", "65536"},
+        {"serve", "dir", "--port", "-1"},
+        {"serve", "dir", "--max-queue", "0"},
+        {"serve", "dir", "--kv-cache-bytes", "4G"},
+        {"serve", "dir", "--api-key", ""},
         {"plan-diff", "a"},
         {"dir", "--require", "qkv"},
         {"dir", "--require", "qkv=many"},

@@ -1,3 +1,4 @@
+#include "app/session/incremental_text.h"
 #include "app/session/tokenizer_client.h"
 #include "app/session/trace_store.h"
 #include "app/session/tracer.h"
@@ -167,27 +168,44 @@ TEST_F(TracerTest, TheTokenizerEncodesAndDecodes) {
     EXPECT_EQ(tokenizer->decode({1, 2, 3}, m_job).value(), "Hello world");
 }
 
+/// A text that grows token by token.
+class Growing {
+public:
+    Growing(TokenizerClient& tokenizer, const Job& job) : m_tokenizer(tokenizer), m_job(job) {}
+    std::string add(std::int64_t token) {
+        m_text.push(token);
+        const std::string window = m_tokenizer.decode(m_text.window(), m_job).value();
+        return m_text.take(window, m_tokenizer.decode(m_text.fresh(), m_job).value());
+    }
+    std::string finish() { return m_text.finish(); }
+
+private:
+    TokenizerClient& m_tokenizer;
+    const Job& m_job;
+    IncrementalText m_text;
+};
+
 TEST_F(TracerTest, StreamedTextIsTheTextOfAllTokens) {
     auto tokenizer = TokenizerClient::start(tracer(), "/model", false);
     ASSERT_TRUE(tokenizer.ok());
     const TokenizerClient::Tokens tokens = {1, 2, 3, 4, 5, 6, 7, 1, 6, 1, 4, 5, 4, 4, 5, 3};
-    TextStream stream(*tokenizer);
+    Growing text(*tokenizer, m_job);
     std::string streamed;
     for (const std::int64_t token : tokens)
-        streamed += stream.add(token, m_job).value();
-    streamed += stream.finish();
+        streamed += text.add(token);
+    streamed += text.finish();
     EXPECT_EQ(streamed, tokenizer->decode(tokens, m_job).value());
 }
 
 TEST_F(TracerTest, HalfACharacterIsHeldBackAndComesAtTheEnd) {
     auto tokenizer = TokenizerClient::start(tracer(), "/model", false);
     ASSERT_TRUE(tokenizer.ok());
-    TextStream stream(*tokenizer);
-    EXPECT_EQ(stream.add(1, m_job).value(), "Hello");
-    EXPECT_EQ(stream.add(4, m_job).value(), "");
-    EXPECT_EQ(stream.add(5, m_job).value(), "\xc3\xa9");
-    EXPECT_EQ(stream.add(4, m_job).value(), "");
-    EXPECT_EQ(stream.finish(), "\xef\xbf\xbd");
+    Growing text(*tokenizer, m_job);
+    EXPECT_EQ(text.add(1), "Hello");
+    EXPECT_EQ(text.add(4), "");
+    EXPECT_EQ(text.add(5), "\xc3\xa9");
+    EXPECT_EQ(text.add(4), "");
+    EXPECT_EQ(text.finish(), "\xef\xbf\xbd");
 }
 
 TEST_F(TracerTest, ATokenizerThatFailsOrDiesSaysWhy) {

@@ -17,9 +17,6 @@ struct Locations {
     std::filesystem::path cache; ///< ${XDG_CACHE_HOME:-~/.cache}/fusion-workbench; may not exist yet. Without
                                  ///< a home: a folder of the user's own among the temporary files
 
-    std::filesystem::path layoutHelper() const { return executables / "workbench-layout"; }
-    std::filesystem::path layoutCache() const { return cache / "layout"; } ///< solved layouts
-
     /// Beside the running executable (an installation: ../share/fusion-workbench), else the source tree it
     /// was built from.
     static Locations find();

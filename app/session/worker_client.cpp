@@ -1,5 +1,6 @@
 #include "app/session/worker_client.h"
 
+#include "core/support/error_code_names.h"
 #include "core/wire/frame.h"
 
 #include <poll.h>
@@ -71,6 +72,11 @@ Result<WorkerClient> WorkerClient::start(std::vector<std::string> command, const
     if (!hello)
         return hello.error();
     client.m_hello = std::move(hello->result);
+    if (const std::string version = text(client.m_hello, "version"); version != WORKBENCH_VERSION)
+        return Error{ErrorCode::runtimeFailed,
+                     "the worker is of workbench " + (version.empty() ? "another version" : version) +
+                         ", this is " WORKBENCH_VERSION ": install the same version where it runs",
+                     {}};
     client.m_patience.reset();
     return client;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cassert>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -17,15 +17,6 @@ enum class ErrorCode {
     cancelled,         ///< the user cancelled (exit 130)
 };
 
-inline constexpr std::pair<ErrorCode, std::string_view> kErrorCodeNames[] = {
-    {ErrorCode::requirementFailed, "requirementFailed"},
-    {ErrorCode::usage, "usage"},
-    {ErrorCode::badInput, "badInput"},
-    {ErrorCode::cannotTrace, "cannotTrace"},
-    {ErrorCode::runtimeFailed, "runtimeFailed"},
-    {ErrorCode::cancelled, "cancelled"},
-};
-
 /// A failure as a value. `message` is one sentence: what, at which node or file, what to do.
 struct Error {
     ErrorCode code = ErrorCode::badInput;
@@ -33,7 +24,7 @@ struct Error {
     std::string where; ///< file, node or module path; empty when the message says it all
 };
 
-/// A value or an Error. `value()` on an Error, or `error()` on a value, is a broken invariant and aborts.
+/// A value or an Error. `value()` on an Error is a broken invariant and aborts.
 template <typename T>
 class [[nodiscard]] Result {
 public:
@@ -51,12 +42,7 @@ public:
     const T& operator*() const& { return *checked(); }
     T& operator*() & { return *const_cast<T*>(checked()); }
 
-    const Error& error() const {
-        const Error* error = std::get_if<1>(&m_state);
-        if (!error)
-            __builtin_trap();
-        return *error;
-    }
+    const Error& error() const { return std::get<1>(m_state); }
 
 private:
     const T* checked() const {

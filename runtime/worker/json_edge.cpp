@@ -1,5 +1,7 @@
 #include "runtime/worker/json_edge.h"
 
+#include "core/support/error_code_names.h"
+
 namespace workbench {
 
 Result<Json> parseJson(std::string_view text) {

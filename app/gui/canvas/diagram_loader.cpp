@@ -24,7 +24,7 @@ Result<Picture> make(DiagramSource source, const DiagramLoader::MakeRequest& mak
 std::shared_ptr<LayoutEngine> engineFor(const Locations& locations) {
     static std::map<std::pair<std::filesystem::path, std::filesystem::path>, std::weak_ptr<LayoutEngine>>
         engines;
-    const std::pair place(locations.layoutHelper(), locations.layoutCache());
+    const std::pair place(locations.executables / "workbench-layout", locations.cache / "layout");
     std::shared_ptr<LayoutEngine> engine = engines[place].lock();
     if (!engine) {
         engine = std::make_shared<LayoutEngine>(place.first, place.second);

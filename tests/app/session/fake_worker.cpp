@@ -41,7 +41,8 @@ void waitForCancel(const json& id) {
 }
 
 std::map<std::string, std::string> g_graphs;
-json g_weights; ///< of the last load
+std::string g_version = WORKBENCH_VERSION; ///< the first argument, where there is one
+json g_weights;                            ///< of the last load
 int g_received = 0;
 
 /// Whether the program has the norm of that name as one op.
@@ -140,7 +141,7 @@ void answer(const json& request) {
     if (method == "hello")
         return send(
             {{"id", id},
-             {"result", {{"version", "fake"}, {"threads", 2}, {"isa", "NONE"}, {"devices", {"cpu"}}}}});
+             {"result", {{"version", g_version}, {"threads", 2}, {"isa", "NONE"}, {"devices", {"cpu"}}}}});
     if (method == "receive")
         return send({{"id", id}, {"result", {{"path", "/received/" + std::to_string(++g_received)}}}});
     if (method == "weights")
@@ -182,7 +183,9 @@ void answer(const json& request) {
 
 } // namespace
 
-int main() {
+int main(int count, char** arguments) {
+    if (count > 1)
+        g_version = arguments[1];
     while (auto frame = readFrame(STDIN_FILENO))
         answer(json::parse(frame->json));
 }

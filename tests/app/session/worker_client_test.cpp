@@ -29,11 +29,19 @@ protected:
 };
 
 TEST_F(WorkerClientTest, SaysHelloAndAnswersWithPayload) {
-    EXPECT_EQ(m_client->hello().at("version"), "fake");
+    EXPECT_EQ(m_client->hello().at("threads"), 2);
     const auto answer = call("echo", {{"a", {1, 2}}});
     ASSERT_TRUE(answer.ok()) << answer.error().message;
     EXPECT_EQ(answer->result, (json{{"a", {1, 2}}}));
     EXPECT_EQ(answer->payload, (std::vector<std::byte>{std::byte{1}, std::byte{2}}));
+}
+
+TEST_F(WorkerClientTest, AWorkerOfAnotherVersionIsRefusedWithBothVersions) {
+    const auto other = WorkerClient::start({WORKBENCH_FAKE_WORKER, "0.0.7"}, m_job);
+    ASSERT_FALSE(other.ok());
+    EXPECT_EQ(other.error().code, ErrorCode::runtimeFailed);
+    EXPECT_NE(other.error().message.find("of workbench 0.0.7, this is " WORKBENCH_VERSION), std::string::npos)
+        << other.error().message;
 }
 
 TEST_F(WorkerClientTest, HandsEventsOver) {

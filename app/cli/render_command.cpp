@@ -152,7 +152,8 @@ Status runRender(const Options& options, Context& context) {
     if (!overlay)
         return overlay.error();
     context.job.report("draw", options.scope.empty() ? "the model" : options.scope);
-    LayoutEngine engine(context.locations.layoutHelper(), context.locations.layoutCache());
+    LayoutEngine engine(context.locations.executables / "workbench-layout",
+                        context.locations.cache / "layout");
     const auto scene = makeScene(std::move(diagram).value(), engine, context.job.cancel);
     if (!scene)
         return scene.error();

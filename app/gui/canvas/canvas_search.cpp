@@ -18,8 +18,8 @@ struct Found {
     std::vector<SearchHit> hits;
 };
 
-Result<Found> find(std::shared_ptr<const SearchIndex> index, const TracedModel& model,
-                   const std::string& query, const Job& job) {
+Result<Found> findHits(std::shared_ptr<const SearchIndex> index, const TracedModel& model,
+                       const std::string& query, const Job& job) {
     Found found{std::move(index), {}};
     if (!found.index)
         found.index = std::make_shared<const SearchIndex>(model.canonical, &model.analysis);
@@ -41,7 +41,7 @@ void CanvasPanel::search(const QString& text) {
     m_searching = m_jobs.start(
         this, [this, ticket, model, index = m_index, query = text.toStdString()](const Job& job) -> Closure {
             auto found = std::make_shared<Result<Found>>(
-                guarded<Found>([&] { return find(index, *model, query, job); }));
+                guarded<Found>([&] { return findHits(index, *model, query, job); }));
             return [this, ticket, found] {
                 if (*found)
                     m_index = (*found)->index;

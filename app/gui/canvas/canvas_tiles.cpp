@@ -8,7 +8,7 @@ namespace workbench::gui {
 namespace {
 
 constexpr int kSide = 512;       // device-independent pixels
-constexpr double kFrameMs = 8;   // for sharp tiles in a frame of a movement: the rest of it is copying
+constexpr double kFrameMs = 5;   // for sharp tiles in a frame of a movement: the rest of it is copying
 constexpr double kMemory = 0.75; // of the tiles' mean time, from one to the next
 
 QRect rectOf(std::pair<int, int> key) {
@@ -109,7 +109,7 @@ bool CanvasTiles::paint(QPainter& painter, const QRegion& region, const Place& p
               m_tileMs * static_cast<double>(missing.size()) > kFrameMs;
     QElapsedTimer timer;
     timer.start();
-    for (const Key key : missing)
+    for (const Key& key : missing)
         if (!m_waits &&
             (haste == Haste::complete || static_cast<double>(timer.nsecsElapsed()) / 1e6 < kFrameMs))
             makeTile(key, paintPart);
@@ -126,7 +126,7 @@ bool CanvasTiles::paint(QPainter& painter, const QRegion& region, const Place& p
     if (!stretched.isEmpty())
         stretch(painter, stretched, place, background);
     m_blurred = {};
-    for (const Key key : missingOf(place.sight))
+    for (const Key& key : missingOf(place.sight))
         m_blurred += (place.sight & rectOf(key)).translated(-origin);
     m_sharp.isWhole = m_blurred.isEmpty();
     if (m_sharp.isWhole) {

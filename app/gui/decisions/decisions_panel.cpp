@@ -40,6 +40,9 @@ DecisionsPanel::DecisionsPanel(Document& document, Selection& selection, QWidget
         updateActions();
     });
     connect(&document, &Document::jobChanged, this, &DecisionsPanel::updateVerify);
+    connect(&document, &Document::proofsChanged, this, &DecisionsPanel::showColumns);
+    connect(&document, &Document::measuredChanged, this, &DecisionsPanel::showColumns);
+    showColumns();
     showSelection();
     updateActions();
     updateEmpty();
@@ -110,7 +113,7 @@ QWidget* DecisionsPanel::makeTable() {
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_table->setWordWrap(false);
-    m_table->setTextElideMode(Qt::ElideMiddle); // paths differ at both ends
+    m_table->setTextElideMode(Qt::ElideLeft); // paths begin alike
     m_table->setShowGrid(false);
     m_table->setAlternatingRowColors(true);
     m_table->setTabKeyNavigation(false);
@@ -197,6 +200,17 @@ void DecisionsPanel::updateEmpty() {
     m_stack->setCurrentIndex(m_filter->rowCount() == 0 ? 1 : 0);
 }
 
+/// Gains and errors have their columns once there are some: until then paths and reasons need the room.
+void DecisionsPanel::showColumns() {
+    bool hasGain = false, hasError = false;
+    for (std::size_t i = 0; i < document().analysis().sites.size(); ++i) {
+        hasGain = hasGain || document().gain(i);
+        hasError = hasError || document().proof(i);
+    }
+    m_table->setColumnHidden(SitesModel::kGain, !hasGain);
+    m_table->setColumnHidden(SitesModel::kError, !hasError);
+}
+
 void DecisionsPanel::themeChanged() {
     m_table->viewport()->update();
 }
@@ -212,6 +226,7 @@ void DecisionsPanel::saveState(QSettings& settings) const {
 void DecisionsPanel::restoreState(const QSettings& settings) {
     if (settings.contains("header"))
         m_table->horizontalHeader()->restoreState(settings.value("header").toByteArray());
+    showColumns();
     m_text->setText(settings.value("filter").toString());
     m_scope->setLayers(settings.value("layers").toString());
     m_chips->press(settings.value("verdicts").toStringList());

@@ -50,6 +50,7 @@ private:
     void showNote();
     void updateActions();
     void updateEmpty();
+    void showColumns();
     void estimate();
     void copyReports();
     void verify(bool selectedOnly);

@@ -3,6 +3,7 @@
 #include "tests/app/gui/canvas/drawn_scene.h"
 
 #include <QtGui/QImage>
+#include <QtGui/QWindow>
 #include <QtWidgets/QApplication>
 
 #include <algorithm>
@@ -79,6 +80,8 @@ void run(const char* size, int width, int height) {
     CanvasView view;
     view.resize(width, height);
     view.show();
+    while (!view.windowHandle() || !view.windowHandle()->isExposed())
+        QApplication::processEvents();
     const auto scene = grid(50, 40);
     view.showScene(scene);
     std::vector<NodeMark> marks(scene->boxes.size());
@@ -92,7 +95,7 @@ void run(const char* size, int width, int height) {
     measure(
         "  pan, all in sight", view,
         [&](int frame) {
-            view.centreOn(scene->bounds.center() + QPointF(6 * (frame % 40), 5 * (frame % 17)) / view.zoom());
+            view.centreOn(scene->bounds.center() + QPointF(3 * (frame % 20), 2 * (frame % 17)) / view.zoom());
         },
         40);
     const double whole = view.zoom();

@@ -98,9 +98,9 @@ void WorkerLink::end(const Error& failure) {
         m_dead = error;
         open = std::exchange(m_open, {});
     }
+    m_onDeath(error); // first: whoever gets an answer may ask at once whether the worker lives
     for (auto& [id, each] : open)
         each.onAnswer(error);
-    m_onDeath(error);
 }
 
 } // namespace workbench

@@ -17,7 +17,7 @@ public:
     using OnEvent = std::function<void(const nlohmann::json&)>;
     using OnAnswer = std::function<void(Result<nlohmann::json>)>; ///< once
 
-    /// `onDeath`: once, after every request that was open has been answered with an Error.
+    /// `onDeath`: once, before every request that is open is answered with an Error.
     WorkerLink(WorkerClient worker, std::function<void(const Error&)> onDeath);
     /// Kills the worker; what is open is answered with an Error.
     ~WorkerLink();

@@ -33,7 +33,7 @@ TEST_F(MeasurementTest, ComparesTheModelWithTheDecidedOne) {
     EXPECT_NEAR(decode.ratio, 1.25, 1e-9);
     EXPECT_EQ(decode.verdict, SpeedVerdict::faster);
     EXPECT_EQ(compare(report->before, report->after, Quantity::prefill).verdict, SpeedVerdict::withinSpread);
-    EXPECT_EQ(report->machine.at("version"), "fake");
+    EXPECT_EQ(report->machine.at("isa"), "NONE");
     EXPECT_TRUE(report->patterns.empty());
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -189,5 +190,7 @@ def test_statistics_come_while_texts_grow(traced: Callable[..., TracedModel], wo
     worker.cancel(text)
     while "event" in worker.read():
         pass
-    done = worker.call("stats", program="original")
+    deadline = time.monotonic() + 20
+    while not (done := worker.call("stats", program="original"))["cancelled"] and time.monotonic() < deadline:
+        time.sleep(0.01)  # an end is counted after it has been told
     assert done["cancelled"] == 1 and done["free_blocks"] == done["blocks"]

@@ -187,6 +187,13 @@ void BoundNode::keepAll() {
         slot.last.assign(slot.values.size(), false);
 }
 
+void BoundNode::dropLast(std::vector<at::Tensor>& values) const {
+    for (const Slot& slot : slots)
+        for (std::size_t i = 0; i < slot.values.size(); ++i)
+            if (slot.last[i] && slot.values[i] != kNone)
+                values[static_cast<std::size_t>(slot.values[i])].reset();
+}
+
 WeightUse weightUse(const Graph& graph, const BoundNode& node, ValueId id) {
     // A weight that is another input of the node, too, must stay a tensor.
     const auto inputs = node.inputs();

@@ -11,10 +11,17 @@
 #include <ATen/core/stack.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace workbench {
+
+struct RunOptions;
+
+/// Makes the values of a node from those in `values`, indexed by ValueId. Throws as LibTorch does.
+using DirectCall =
+    std::function<void(std::vector<at::Tensor>& values, const SymTable& symbols, const RunOptions& options)>;
 
 /// A node of a graph, bound to an operator of c10's dispatcher. Arguments that no run changes are IValues
 /// already; the others are written over them for each call.
@@ -47,6 +54,7 @@ struct BoundNode {
     /// for workbench.moe_experts: gate_up. Shared with other programs.
     std::shared_ptr<const ops::PackedWeight> packed;
     std::shared_ptr<const ops::PackedWeight> packedDown; ///< the second weight of workbench.moe_experts
+    DirectCall direct;    ///< instead of the operator, where there is a shorter way to the same values
     bool foldable = true; ///< the operator is a function of its arguments (no random numbers)
 
     /// Values that this node reads, duplicates included.
@@ -55,6 +63,8 @@ struct BoundNode {
     void usePacked(ValueId value, std::shared_ptr<const ops::PackedWeight> weight);
     /// Forgets last uses: a run then leaves every value in place.
     void keepAll();
+    /// Drops values that this node was the last to read.
+    void dropLast(std::vector<at::Tensor>& values) const;
 };
 
 /// Binds a node. An unknown operator, a missing or unknown argument or one of a wrong type is an Error that

@@ -7,6 +7,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace workbench {
 namespace {
@@ -110,7 +111,8 @@ void Program::callCached(const BoundNode& node, const RunOptions& options) {
     m_stack.emplace_back(std::move(output));
 }
 
-Status Program::runOne(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values) {
+Status Program::callOperator(const BoundNode& node, const RunOptions& options,
+                             std::vector<at::Tensor>& values) {
     pushArguments(node, m_symbols, values, m_stack);
     if ((options.cache || options.paged) && node.attention != kNone)
         callCached(node, options);
@@ -122,6 +124,16 @@ Status Program::runOne(const BoundNode& node, const RunOptions& options, std::ve
     if (!popped)
         return Error{
             popped.error().code, describeNode(m_graph, node.node) + " " + popped.error().message, {}};
+    return Ok{};
+}
+
+Status Program::runOne(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values) {
+    if (node.direct) {
+        node.direct(values, m_symbols, options);
+        node.dropLast(values);
+    } else if (auto called = callOperator(node, options, values); !called) {
+        return called;
+    }
     if (options.observe)
         for (const ValueId id : node.outputs)
             if (auto seen = options.observe(id, values[static_cast<std::size_t>(id)]); !seen)
@@ -129,6 +141,14 @@ Status Program::runOne(const BoundNode& node, const RunOptions& options, std::ve
     for (const ValueId id : node.unused)
         values[static_cast<std::size_t>(id)] = at::Tensor();
     return Ok{};
+}
+
+Status Program::runTimed(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values) {
+    const auto start = std::chrono::steady_clock::now();
+    auto done = runOne(node, options, values);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    (*options.nodeSeconds)[static_cast<std::size_t>(node.node)] += seconds.count();
+    return done;
 }
 
 Result<std::vector<at::Tensor>> Program::runAll(std::span<const at::Tensor> inputs,
@@ -143,7 +163,8 @@ Result<std::vector<at::Tensor>> Program::runAll(std::span<const at::Tensor> inpu
             if (isCancelled(options))
                 return cancelled();
             current = &node;
-            if (auto done = runOne(node, options, values); !done)
+            auto done = options.nodeSeconds ? runTimed(node, options, values) : runOne(node, options, values);
+            if (!done)
                 return done.error();
         }
     } catch (...) {

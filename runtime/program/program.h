@@ -28,6 +28,8 @@ struct RunOptions {
     /// Called with every value that a node makes, right after it; values that were computed at load are not
     /// among them.
     std::function<Status(ValueId, const at::Tensor&)> observe;
+    /// Where the seconds of each node are added, by NodeId; it has a place for every node.
+    std::vector<double>* nodeSeconds = nullptr;
 };
 
 /// A graph compiled once and run often: operators bound, constants ready, what depends on parameters alone
@@ -90,6 +92,8 @@ private:
     Status setUserInputs();
     Status checkInput(const Input& input, const at::Tensor& tensor) const;
     Status runOne(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values);
+    Status runTimed(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values);
+    Status callOperator(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values);
     void callCached(const BoundNode& node, const RunOptions& options);
     Result<std::vector<at::Tensor>> runAll(std::span<const at::Tensor> inputs, const RunOptions& options);
     Status giveOperands(const BoundNode& node, const Given& given, std::vector<at::Tensor>& values);

@@ -1,3 +1,4 @@
+#include "runtime/program/direct_call.h"
 #include "runtime/program/program.h"
 #include "runtime/program/scalar_types.h"
 #include "runtime/program/torch_edge.h"
@@ -33,6 +34,8 @@ Result<Program> Program::create(Graph graph, ParameterSource& parameters) {
     if (auto folded = program.foldConstants(); !folded)
         return folded.error();
     program.markLastUses();
+    for (BoundNode& node : program.m_nodes)
+        node.direct = directCall(node);
     return program;
 }
 

@@ -34,8 +34,8 @@ Result<std::span<const float>> ProgramRunner::run(const StepPlan& plan, const st
             paged.sequences[group].push_back({sequence.firstToken, sequence.tokens, sequence.firstPosition,
                                               sequence.tables[group].data(),
                                               std::ssize(sequence.tables[group])});
-    auto logits =
-        m_model.logits({plan.tokens, plan.positions, plan.rows}, {.paged = &paged, .cancel = &abort});
+    auto logits = m_model.logits({plan.tokens, plan.positions, plan.rows},
+                                 {.paged = &paged, .cancel = &abort, .nodeSeconds = m_nodeSeconds});
     if (!logits)
         return logits.error();
     m_logits = std::move(*logits);

@@ -20,12 +20,16 @@ public:
 
     Result<std::span<const float>> run(const StepPlan& plan, const std::atomic<bool>& abort) override;
     std::int64_t vocabulary() const override { return m_model.vocabulary(); }
+    /// Adds the seconds of each node of the graph, by NodeId, from the next step on; null: no more.
+    void timeNodes(std::vector<double>* seconds) { m_nodeSeconds = seconds; }
+    const Graph& graph() const { return m_model.program().graph(); }
 
 private:
     ProgramRunner(LanguageModel& model, PagedKvCache cache) : m_model(model), m_cache(std::move(cache)) {}
 
     LanguageModel& m_model;
     PagedKvCache m_cache;
+    std::vector<double>* m_nodeSeconds = nullptr;
     at::Tensor m_logits; ///< of the latest step, f32 [rows, vocabulary]
 };
 

@@ -49,4 +49,12 @@ std::optional<std::int64_t> availableMemoryBytes() {
     return available;
 }
 
+std::optional<std::int64_t> peakMemoryBytes() {
+    std::ifstream stream("/proc/self/status");
+    for (std::string line; std::getline(stream, line);)
+        if (line.starts_with("VmHWM:")) // "VmHWM:    123456 kB"
+            return std::stoll(line.substr(6)) * 1024;
+    return std::nullopt;
+}
+
 } // namespace workbench

@@ -1,98 +1,107 @@
-#include "runtime/program/benchmark.h"
+#include "runtime/worker/available_memory.h"
+#include "runtime/worker/bench_engines.h"
+#include "runtime/worker/bench_load.h"
 #include "runtime/worker/workshop.h"
-
-#include <chrono>
-#include <numeric>
 
 namespace workbench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-Json toJson(const Spread& spread) {
-    return {{"median", spread.median}, {"min", spread.min}, {"max", spread.max}};
-}
-
-Result<BenchmarkLoad> loadFromJson(const Json& params) {
-    auto prompt = optional<std::int64_t>(params, "prompt_tokens", 64);
-    auto fresh = optional<std::int64_t>(params, "new_tokens", 32);
-    auto rounds = optional<std::int64_t>(params, "rounds", 5);
-    auto prompts = optional<std::vector<std::vector<std::int64_t>>>(params, "prompts", {});
-    for (const Error* error : {prompt ? nullptr : &prompt.error(), fresh ? nullptr : &fresh.error(),
-                               rounds ? nullptr : &rounds.error(), prompts ? nullptr : &prompts.error()})
-        if (error)
-            return *error;
-    bool fine = *prompt >= 1 && *fresh >= 1 && *rounds >= 1;
-    for (const auto& tokens : *prompts)
-        fine = fine && !tokens.empty();
-    if (!fine)
-        return Error{ErrorCode::badInput,
-                     "A benchmark needs at least one prompt token, one new token and one round.",
-                     {}};
-    return BenchmarkLoad{*prompt, *fresh, *rounds, std::move(*prompts)};
-}
-
 /// Tells the session of a measurement while it runs: how far a program is ten times a second ("pace"), and
-/// every time that was taken ("sample").
+/// every round ("sample").
 class BenchmarkEvents {
 public:
-    BenchmarkEvents(const Request& request, const std::vector<std::string>& names, std::int64_t rounds)
-        : m_request(request), m_names(names), m_rounds(rounds) {}
+    BenchmarkEvents(const Request& request, std::vector<benchmark::Contender> contenders, std::int64_t rounds)
+        : m_request(request), m_contenders(std::move(contenders)), m_rounds(rounds) {}
 
-    BenchmarkObserver observer() {
-        return {[this](const BenchmarkStep& step, const BenchmarkSample& sample) { pace(step, sample); },
-                [this](const BenchmarkStep& step, const BenchmarkSample& sample) {
-                    m_request.emit("sample", {{"program", m_names[step.model]},
-                                              {"round", step.round},
-                                              {"prompt_tokens", sample.promptTokens},
-                                              {"prefill_s", sample.prefillSeconds},
-                                              {"token_s", sample.tokenSeconds}});
+    benchmark::Observer observer() {
+        return {[this](std::size_t who, std::int64_t round, std::int64_t tokens, double seconds) {
+                    m_request.emit("pace", {{"program", m_contenders[who].name},
+                                            {"round", round},
+                                            {"tokens", tokens},
+                                            {"seconds", seconds}});
+                },
+                [this](std::size_t who, std::int64_t round, const benchmark::RoundSample& sample) {
+                    m_request.emit("sample", sampleJson(m_contenders[who].name, round, sample));
                 },
                 [this](std::int64_t done) { m_request.progress("rounds", done, m_rounds); }};
     }
 
 private:
-    void pace(const BenchmarkStep& step, const BenchmarkSample& sample) {
-        const auto now = Clock::now();
-        if (now - m_last < std::chrono::milliseconds(100))
-            return;
-        m_last = now;
-        const auto& seconds = sample.tokenSeconds;
-        m_request.emit("pace", {{"program", m_names[step.model]},
-                                {"round", step.round},
-                                {"tokens", seconds.size()},
-                                {"seconds", std::accumulate(seconds.begin(), seconds.end(), 0.0)}});
+    static Json sampleJson(const std::string& program, std::int64_t round,
+                           const benchmark::RoundSample& sample) {
+        Json requests = Json::array();
+        for (const benchmark::RequestTimes& request : sample.requests)
+            requests.push_back({{"arrival_s", request.arrival},
+                                {"prompt_tokens", request.promptTokens},
+                                {"token_s", request.tokens}});
+        Json json = {{"program", program},
+                     {"round", round},
+                     {"requests", std::move(requests)},
+                     {"steps", sample.steps},
+                     {"step_s", sample.stepSeconds},
+                     {"model_s", sample.modelSeconds}};
+        if (sample.requests.size() == 1)
+            json.update(plainJson(sample.requests.front()));
+        return json;
+    }
+
+    /// A request that ran alone: the time of its prompt, and of each later token.
+    static Json plainJson(const benchmark::RequestTimes& request) {
+        Json later = Json::array();
+        for (std::size_t i = 1; i < request.tokens.size(); ++i)
+            later.push_back(request.tokens[i] - request.tokens[i - 1]);
+        return {{"prompt_tokens", request.promptTokens},
+                {"prefill_s", request.tokens.front() - request.arrival},
+                {"token_s", std::move(later)}};
     }
 
     const Request& m_request;
-    const std::vector<std::string>& m_names;
+    const std::vector<benchmark::Contender> m_contenders;
     std::int64_t m_rounds;
-    Clock::time_point m_last;
 };
 
 } // namespace
 
 Result<Reply> Workshop::bench(const Request& request) {
     auto names = required<std::vector<std::string>>(request.params(), "programs");
-    auto load = loadFromJson(request.params());
-    if (!names || !load)
-        return names ? load.error() : names.error();
-    std::vector<LanguageModel*> models;
+    auto wantsProfile = optional<bool>(request.params(), "profile", false);
+    if (!names || !wantsProfile)
+        return names ? wantsProfile.error() : names.error();
+    if (names->empty())
+        return Error{ErrorCode::badInput, "A benchmark needs at least one program.", {}};
+    auto first = modelNamed(names->front());
+    if (!first)
+        return first.error();
+    auto work = benchWork(request.params(), (*first)->vocabulary());
+    if (!work)
+        return work.error();
+    BenchEngines engines(work->loads);
     for (const std::string& name : *names) {
-        auto model = modelNamed(name);
+        const auto native = m_native.find(name);
+        auto model = native == m_native.end() ? modelNamed(name)
+                                              : Result<LanguageModel*>(static_cast<LanguageModel*>(nullptr));
         if (!model)
             return model.error();
-        models.push_back(*model);
+        if (auto added = *model ? engines.add(name, **model) : engines.add(name, native->second); !added)
+            return added.error();
     }
-    BenchmarkEvents events(request, *names, load->rounds);
-    auto measured = benchmark(models, *load, request.cancelled(), events.observer());
+    BenchmarkEvents events(request, engines.contenders(), work->rounds);
+    auto measured = benchmark::runInterleaved(engines.contenders(), work->loads, work->rounds,
+                                              request.cancelled(), events.observer());
     if (!measured)
         return measured.error();
-    Reply reply{{{"programs", Json::object()}}};
-    for (std::size_t i = 0; i < names->size(); ++i)
-        reply.result["programs"][(*names)[i]] = {
-            {"prefill_tokens_per_s", toJson((*measured)[i].prefillTokensPerSecond)},
-            {"decode_tokens_per_s", toJson((*measured)[i].decodeTokensPerSecond)}};
+    Reply reply{{{"native", engines.agreement()},
+                 {"memory",
+                  {{"peak_bytes", peakMemoryBytes().value_or(0)},
+                   {"weight_bytes", (*first)->program().parameterBytes()},
+                   {"kv_cache_bytes", engines.cacheBytes()}}}},
+                {}};
+    if (*wantsProfile) {
+        auto profile = engines.profile(work->loads.front(), request.cancelled());
+        if (!profile)
+            return profile.error();
+        reply.result["profile"] = std::move(*profile);
+    }
     return reply;
 }
 

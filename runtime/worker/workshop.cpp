@@ -29,9 +29,11 @@ void Workshop::finish() {
 Result<Reply> Workshop::answerTo(const Request& request) {
     using Method = Result<Reply> (Workshop::*)(const Request&);
     static const std::map<std::string, Method, std::less<>> kMethods{
-        {"hello", &Workshop::hello},   {"receive", &Workshop::receive}, {"load", &Workshop::load},
-        {"run", &Workshop::run},       {"verify", &Workshop::verify},   {"bench", &Workshop::bench},
-        {"engine", &Workshop::engine}, {"stats", &Workshop::stats},
+        {"hello", &Workshop::hello}, {"receive", &Workshop::receive},
+        {"load", &Workshop::load},   {"load_native", &Workshop::loadNative},
+        {"run", &Workshop::run},     {"verify", &Workshop::verify},
+        {"bench", &Workshop::bench}, {"engine", &Workshop::engine},
+        {"stats", &Workshop::stats},
     };
     const auto method = kMethods.find(request.method());
     if (method == kMethods.end())

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/engine/engine.h"
+#include "runtime/native/decoder.h"
 #include "runtime/program/language_model.h"
 #include "runtime/program/weight_store.h"
 #include "runtime/worker/received_files.h"
@@ -27,6 +28,7 @@ private:
     /// Keeps the payload as a file; {"path"}: what the "archive" of a later load calls it.
     Result<Reply> receive(const Request& request);
     Result<Reply> load(const Request& request);
+    Result<Reply> loadNative(const Request& request);
     Result<Reply> run(const Request& request);
     Result<Reply> verify(const Request& request);
     void generateText(const std::shared_ptr<Request>& request);
@@ -51,6 +53,7 @@ private:
     };
     ReceivedFiles m_received;
     std::map<std::string, Loaded, std::less<>> m_loaded;
+    std::map<std::string, std::shared_ptr<native::Decoder>, std::less<>> m_native; ///< hand-written code
     // The store used last stays when its programs are replaced: the next one most often wants the same
     // weights.
     std::string m_weightsKey;

@@ -1,9 +1,12 @@
+#include "runtime/ops/kernel_clock.h"
 #include "runtime/ops/kernels.h"
 #include "runtime/ops/moe_kernels.h"
 
 #include <ATen/Version.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <string_view>
 
 namespace workbench::ops {
@@ -91,6 +94,27 @@ const Kernels& choose() {
     return **(bf16 ? place + 1 : place);
 }
 
+const Kernels& chosen() {
+    static const Kernels& kChosen = choose();
+    return kChosen;
+}
+
+std::atomic<KernelTimes*> kernelTimes = nullptr;
+
+template <typename Call>
+void timed(void (*kernel)(const Call&), double KernelTimes::*seconds, const Call& call) {
+    const auto start = std::chrono::steady_clock::now();
+    kernel(call);
+    kernelTimes.load()->*seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+#define WORKBENCH_TIMED_KERNEL(NAME, CALL)                                                                   \
+    [](const CALL& call) { timed(chosen().NAME, &KernelTimes::NAME, call); },
+
+const Kernels kTimed{"timed",
+                     WORKBENCH_KERNELS(WORKBENCH_TIMED_KERNEL) WORKBENCH_CPU_KERNELS(WORKBENCH_TIMED_KERNEL)};
+
 } // namespace
 
 const std::vector<const Kernels*>& cpuKernelSets() {
@@ -103,8 +127,11 @@ const MoeKernels& moeKernels(const Kernels& kernels) {
 }
 
 const Kernels& cpuKernels() {
-    static const Kernels& kChosen = choose();
-    return kChosen;
+    return kernelTimes.load(std::memory_order_relaxed) == nullptr ? chosen() : kTimed;
+}
+
+void timeKernels(KernelTimes* times) {
+    kernelTimes = times;
 }
 
 } // namespace workbench::ops

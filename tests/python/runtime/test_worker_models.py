@@ -122,26 +122,26 @@ def test_random_weights_are_the_same_for_every_load(worker: Worker, traced: Call
     assert relative(first, logits(worker, program="original", tokens=SEQUENCES[0])) == 0
 
 
-def test_bench_reports_every_program(worker: Worker, traced: Callable[..., TracedModel]) -> None:
-    traced("llama").load(worker)
-    traced("llama").load(worker, name="rewritten")
-    result = worker.call("bench", programs=["original", "rewritten"], prompt_tokens=4, new_tokens=3, rounds=2)
-    for name in ("original", "rewritten"):
-        for phase in ("prefill_tokens_per_s", "decode_tokens_per_s"):
-            spread = result["programs"][name][phase]
-            assert 0 < spread["min"] <= spread["median"] <= spread["max"]
-
-
 def test_bench_streams_every_sample_in_turn(worker: Worker, traced: Callable[..., TracedModel]) -> None:
     traced("llama").load(worker)
     traced("llama").load(worker, name="rewritten")
     worker.call("bench", programs=["original", "rewritten"], prompts=[[3, 1], [4, 1, 5]], new_tokens=3, rounds=2)
     samples = [event for event in worker.events if event["event"] == "sample"]
-    assert [(s["program"], s["round"], s["prompt_tokens"]) for s in samples] == [
-        ("original", 0, 2), ("rewritten", 0, 2), ("original", 1, 3), ("rewritten", 1, 3)
+    assert [(s["program"], s["round"], s["requests"][0]["prompt_tokens"]) for s in samples] == [
+        ("original", 0, 2), ("rewritten", 0, 2), ("rewritten", 1, 3), ("original", 1, 3)
     ]  # fmt: skip
-    assert all(s["prefill_s"] > 0 and len(s["token_s"]) == 3 and min(s["token_s"]) > 0 for s in samples)
-    assert any(event["event"] == "pace" for event in worker.events)
+    assert all(len(s["requests"]) == 1 and len(s["requests"][0]["token_s"]) == 3 for s in samples)
+
+
+def test_bench_runs_a_trace_in_order_of_arrival(worker: Worker, traced: Callable[..., TracedModel]) -> None:
+    traced("llama").load(worker)
+    trace = [{"arrival_s": 0, "prompt_tokens": 3, "new_tokens": 2}, {"arrival_s": 0.2, "prompt_tokens": 5, "new_tokens": 4}]
+    worker.call("bench", programs=["original"], requests=trace, rounds=1)
+    sample = next(event for event in worker.events if event["event"] == "sample")
+    assert [len(request["token_s"]) for request in sample["requests"]] == [2, 4]
+    assert sample["requests"][1]["token_s"][0] >= 0.2
+    with pytest.raises(WorkerError, match="order of arrival"):
+        worker.call("bench", programs=["original"], requests=trace[::-1])
 
 
 def test_bench_refuses_an_empty_prompt(worker: Worker, traced: Callable[..., TracedModel]) -> None:

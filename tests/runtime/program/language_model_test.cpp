@@ -1,4 +1,3 @@
-#include "runtime/program/benchmark.h"
 #include "runtime/program/comparison.h"
 #include "runtime/program/generation.h"
 #include "runtime/program/language_model.h"
@@ -132,87 +131,6 @@ TEST(Generation, TellsEachTokenAtOnceAndStopsWhenCancelled) {
     ASSERT_FALSE(text);
     EXPECT_EQ(text.error().code, ErrorCode::cancelled);
     EXPECT_EQ(told, textWithoutCache(model, {3, 1, 4}, 3));
-}
-
-TEST(Benchmark, MeasuresEveryModelInEveryRound) {
-    LanguageModel a = modelOf(kPlain);
-    LanguageModel b = modelOf(kPlain);
-    const std::atomic<bool> cancel = false;
-    std::vector<std::int64_t> rounds;
-    const auto speeds = benchmark({&a, &b}, {4, 3, 2, {}}, cancel,
-                                  {.onRound = [&](std::int64_t done) { rounds.push_back(done); }});
-    ASSERT_TRUE(speeds);
-    ASSERT_EQ(speeds->size(), 2u);
-    EXPECT_EQ(rounds, (std::vector<std::int64_t>{0, 1, 2}));
-    for (const Speed& speed : *speeds)
-        for (const Spread& spread : {speed.prefillTokensPerSecond, speed.decodeTokensPerSecond}) {
-            EXPECT_GT(spread.min, 0);
-            EXPECT_LE(spread.min, spread.median);
-            EXPECT_LE(spread.median, spread.max);
-        }
-}
-
-TEST(Benchmark, RefusesAModelWithoutACache) {
-    LanguageModel model = modelOf(kRunningSum);
-    const std::atomic<bool> cancel = false;
-    EXPECT_FALSE(benchmark({&model}, {4, 3, 2, {}}, cancel, {}));
-}
-
-/// What a benchmark tells of while it runs.
-struct Told {
-    std::vector<std::pair<std::size_t, std::int64_t>> order;
-    std::vector<BenchmarkSample> samples;
-    std::size_t tokens = 0;
-    BenchmarkObserver observer() {
-        return {[this](const BenchmarkStep&, const BenchmarkSample&) { ++tokens; },
-                [this](const BenchmarkStep& step, const BenchmarkSample& sample) {
-                    order.emplace_back(step.model, step.round);
-                    samples.push_back(sample);
-                },
-                {}};
-    }
-};
-
-TEST(Benchmark, TellsOfEverySampleInTurnButTheFirstRound) {
-    LanguageModel a = modelOf(kPlain);
-    LanguageModel b = modelOf(kPlain);
-    const std::atomic<bool> cancel = false;
-    Told told;
-    ASSERT_TRUE(benchmark({&a, &b}, {4, 3, 2, {}}, cancel, told.observer()));
-    EXPECT_EQ(told.order,
-              (std::vector<std::pair<std::size_t, std::int64_t>>{{0, 0}, {1, 0}, {0, 1}, {1, 1}}));
-    for (const BenchmarkSample& sample : told.samples) {
-        EXPECT_EQ(sample.promptTokens, 4);
-        EXPECT_GT(sample.prefillSeconds, 0);
-        ASSERT_EQ(sample.tokenSeconds.size(), 3u);
-        for (const double seconds : sample.tokenSeconds)
-            EXPECT_GT(seconds, 0);
-    }
-    EXPECT_EQ(told.tokens, 2u * 3u * 3u); // models x rounds with the uncounted one x tokens
-}
-
-TEST(Benchmark, TakesGivenPromptsInTurn) {
-    LanguageModel model = modelOf(kPlain);
-    const std::atomic<bool> cancel = false;
-    Told told;
-    ASSERT_TRUE(benchmark({&model}, {4, 1, 3, {{1, 2}, {3, 4, 5}}}, cancel, told.observer()));
-    ASSERT_EQ(told.samples.size(), 3u);
-    EXPECT_EQ(told.samples[0].promptTokens, 2);
-    EXPECT_EQ(told.samples[1].promptTokens, 3);
-    EXPECT_EQ(told.samples[2].promptTokens, 2);
-}
-
-TEST(Benchmark, StopsBetweenTokensWhenCancelled) {
-    LanguageModel model = modelOf(kPlain);
-    std::atomic<bool> cancel = false;
-    const BenchmarkObserver observer{[&](const BenchmarkStep&, const BenchmarkSample& sample) {
-                                         cancel = sample.tokenSeconds.size() == 2;
-                                     },
-                                     {},
-                                     {}};
-    const auto speeds = benchmark({&model}, {4, 1000, 1000, {}}, cancel, observer);
-    ASSERT_FALSE(speeds);
-    EXPECT_EQ(speeds.error().code, ErrorCode::cancelled);
 }
 
 } // namespace

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "runtime/program/bound_node.h"
+
+namespace workbench {
+
+/// A view without the dispatcher: aten.view, transpose, split_with_sizes, unsqueeze. Empty for all other
+/// operators.
+DirectCall viewCall(const BoundNode& node);
+
+} // namespace workbench

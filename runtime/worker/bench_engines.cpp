@@ -1,0 +1,154 @@
+#include "runtime/worker/bench_engines.h"
+
+#include "runtime/ops/kernel_clock.h"
+#include "runtime/program/op_family.h"
+#include "runtime/worker/available_memory.h"
+
+#include <algorithm>
+
+namespace workbench {
+namespace {
+
+/// Logits of float32 differ by the order of sums alone; those of bfloat16 by its rounding, a few times 2^-8
+/// of the largest after many layers.
+double tolerance(at::ScalarType dtype) {
+    return dtype == at::kFloat ? 1e-5 : 0.06;
+}
+
+std::int64_t tokenBytes(const std::vector<AttentionShape>& shapes) {
+    std::int64_t bytes = 0;
+    for (const AttentionShape& shape : shapes)
+        bytes += shape.kvHeads * (shape.width + shape.valueWidth) *
+                 static_cast<std::int64_t>(c10::elementSize(shape.dtype));
+    return bytes;
+}
+
+/// Tokens of whole blocks that a load holds at once.
+std::int64_t storedTokens(const benchmark::Load& load, std::int64_t blockTokens) {
+    const auto running = std::min<std::int64_t>(std::ssize(load), SchedulerLimits{}.runningRequests);
+    const std::int64_t longest =
+        (benchmark::longestTokens(load) + blockTokens - 1) / blockTokens * blockTokens;
+    return std::min(running * longest, benchmark::allTokens(load) + std::ssize(load) * blockTokens);
+}
+
+Json kernelsJson(const ops::KernelTimes& times) {
+    return {{"linear", times.linear},
+            {"attention", times.attention},
+            {"rms_norm", times.rmsNorm},
+            {"rope", times.rope},
+            {"act_and_mul", times.actAndMul}};
+}
+
+Json familiesJson(const Graph& graph, const std::vector<double>& seconds) {
+    Json families = Json::object();
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+        if (seconds[i] > 0) {
+            const std::string family(opFamily(graph.nodes[i].op));
+            families[family] = families.value(family, 0.0) + seconds[i];
+        }
+    return families;
+}
+
+} // namespace
+
+PagedKvOptions BenchEngines::cacheFor(const std::vector<AttentionShape>& shapes) {
+    PagedKvOptions options;
+    std::int64_t tokens = 0;
+    for (const benchmark::Load& load : m_loads)
+        tokens = std::max(tokens, storedTokens(load, options.blockTokens));
+    // Layers with windows share blocks in groups, which leave slots empty.
+    const bool windows = std::any_of(shapes.begin(), shapes.end(),
+                                     [](const AttentionShape& shape) { return shape.window > 0; });
+    options.bytes = (windows ? 3 : 1) * tokenBytes(shapes) * (tokens + 4 * options.blockTokens);
+    if (const auto available = availableMemoryBytes())
+        options.bytes = std::min(options.bytes, *available / 4);
+    m_cacheBytes += options.bytes;
+    return options;
+}
+
+Status BenchEngines::start(const std::string& name, std::unique_ptr<ModelRunner> runner,
+                           ProgramRunner* program, const BlockLayout& layout) {
+    EngineOptions options{.blocks = layout};
+    options.blocks.reusePrefixes = false;
+    for (const benchmark::Load& load : m_loads)
+        options.queuedRequests = std::max<std::int64_t>(options.queuedRequests, std::ssize(load) + 1);
+    auto engine = Engine::create(options, std::move(runner));
+    if (!engine)
+        return engine.error();
+    m_entries.push_back({name, std::move(*engine), program});
+    return Ok{};
+}
+
+Status BenchEngines::add(const std::string& name, LanguageModel& model) {
+    auto shapes = model.program().attentionShapes();
+    if (!shapes)
+        return shapes.error();
+    auto runner = ProgramRunner::create(model, cacheFor(*shapes));
+    if (!runner)
+        return runner.error();
+    if (!m_original)
+        m_original = &model;
+    const BlockLayout layout = (*runner)->layout();
+    ProgramRunner* program = runner->get();
+    return start(name, std::move(*runner), program, layout);
+}
+
+Status BenchEngines::add(const std::string& name, std::shared_ptr<native::Decoder> decoder) {
+    const PagedKvOptions options = cacheFor(native::attentionShapes(decoder->config(), decoder->dtype()));
+    auto runner = native::NativeRunner::create(decoder, options);
+    auto reference =
+        m_original
+            ? ProgramRunner::create(*m_original, options)
+            : Error{ErrorCode::badInput, "Hand-written code is measured beside the model as it is.", {}};
+    if (!runner || !reference)
+        return runner ? reference.error() : runner.error();
+    const BlockLayout layout = (*runner)->layout();
+    if ((*reference)->layout().windows != layout.windows)
+        return Error{ErrorCode::runtimeFailed, "The hand-written code sees other tokens than the model.", {}};
+    auto agreement = benchmark::compareModels(**reference, **runner, layout);
+    if (!agreement)
+        return agreement.error();
+    m_agreement = {{"relative_error", agreement->relativeError},
+                   {"tokens", agreement->tokens},
+                   {"equal", agreement->equal}};
+    if (agreement->relativeError > tolerance(decoder->dtype()))
+        return Error{ErrorCode::runtimeFailed,
+                     "The hand-written code computes other numbers than the model: its logits are " +
+                         std::to_string(agreement->relativeError) + " of the largest apart.",
+                     {}};
+    return start(name, std::move(*runner), nullptr, layout);
+}
+
+std::vector<benchmark::Contender> BenchEngines::contenders() const {
+    std::vector<benchmark::Contender> all;
+    for (const Entry& entry : m_entries)
+        all.push_back({entry.name, entry.engine.get()});
+    return all;
+}
+
+Result<Json> BenchEngines::profile(const benchmark::Load& load, const std::atomic<bool>& cancel) {
+    Json all = Json::object();
+    for (const Entry& entry : m_entries) {
+        ops::KernelTimes kernels;
+        std::vector<double> seconds(entry.program ? entry.program->graph().nodes.size() : 0);
+        // The engine is idle: nothing runs until the load comes.
+        ops::timeKernels(&kernels);
+        if (entry.program)
+            entry.program->timeNodes(&seconds);
+        auto sample = benchmark::runRound(*entry.engine, load, cancel, {});
+        ops::timeKernels(nullptr);
+        if (entry.program)
+            entry.program->timeNodes(nullptr);
+        if (!sample)
+            return sample.error();
+        all[entry.name] = {{"steps", sample->steps},
+                           {"step_s", sample->stepSeconds},
+                           {"model_s", sample->modelSeconds},
+                           {"kernels", kernelsJson(kernels)}};
+        if (entry.program)
+            all[entry.name]["families"] = familiesJson(entry.program->graph(), seconds);
+    }
+    return all;
+}
+
+} // namespace workbench

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "runtime/benchmark/agreement.h"
+#include "runtime/benchmark/round.h"
+#include "runtime/native/native_runner.h"
+#include "runtime/program/program_runner.h"
+#include "runtime/worker/json_edge.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace workbench {
+
+/// Engines for one measurement, one a program: equal limits, equal caches, no reuse of prefixes, since every
+/// round brings the same prompts.
+class BenchEngines {
+public:
+    /// `loads`: what the caches must have room for.
+    explicit BenchEngines(const std::vector<benchmark::Load>& loads) : m_loads(loads) {}
+
+    Status add(const std::string& name, LanguageModel& model);
+    /// Hand-written code; first compared with the program that was added before, which is the model as it is.
+    /// An Error where its logits are further from that one's than rounding explains.
+    Status add(const std::string& name, std::shared_ptr<native::Decoder> decoder);
+
+    std::vector<benchmark::Contender> contenders() const;
+    /// {"relative_error", "tokens", "equal"} of the comparison; null without hand-written code.
+    const Json& agreement() const { return m_agreement; }
+    std::int64_t cacheBytes() const { return m_cacheBytes; }
+    /// Runs the load once more on each program with clocks at kernels and nodes: by program
+    /// {"steps", "step_s", "model_s", "kernels": {name: seconds}, "families": {name: seconds}}.
+    Result<Json> profile(const benchmark::Load& load, const std::atomic<bool>& cancel);
+
+private:
+    struct Entry {
+        std::string name;
+        std::unique_ptr<Engine> engine;
+        ProgramRunner* program = nullptr; ///< of the engine; null for hand-written code
+    };
+    PagedKvOptions cacheFor(const std::vector<AttentionShape>& shapes);
+    Status start(const std::string& name, std::unique_ptr<ModelRunner> runner, ProgramRunner* program,
+                 const BlockLayout& layout);
+
+    const std::vector<benchmark::Load>& m_loads;
+    std::vector<Entry> m_entries;
+    LanguageModel* m_original = nullptr;
+    Json m_agreement;
+    std::int64_t m_cacheBytes = 0;
+};
+
+} // namespace workbench

@@ -1,0 +1,75 @@
+#include "runtime/worker/bench_load.h"
+
+namespace workbench {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+Error tooSmall() {
+    return Error{ErrorCode::badInput,
+                 "A benchmark needs at least one prompt token, one new token, one request and one round.",
+                 {}};
+}
+
+Result<std::vector<benchmark::RequestSize>> traceSizes(const std::vector<Json>& requests) {
+    std::vector<benchmark::RequestSize> sizes;
+    for (const Json& json : requests) {
+        auto arrival = optional<double>(json, "arrival_s", 0);
+        auto prompt = required<std::int64_t>(json, "prompt_tokens");
+        auto fresh = required<std::int64_t>(json, "new_tokens");
+        for (const Error* error : {arrival ? nullptr : &arrival.error(), prompt ? nullptr : &prompt.error(),
+                                   fresh ? nullptr : &fresh.error()})
+            if (error)
+                return *error;
+        if (*arrival < (sizes.empty() ? 0 : sizes.back().arrivalSeconds))
+            return Error{
+                ErrorCode::badInput, "The requests of a trace must be in order of arrival, from 0 on.", {}};
+        sizes.push_back({*arrival, *prompt, *fresh});
+    }
+    return sizes;
+}
+
+bool allPositive(const std::vector<benchmark::RequestSize>& sizes) {
+    for (const benchmark::RequestSize& size : sizes)
+        if (size.promptTokens < 1 || size.newTokens < 1)
+            return false;
+    return !sizes.empty();
+}
+
+} // namespace
+
+Result<BenchWork> benchWork(const Json& params, std::int64_t vocabulary) {
+    auto prompt = optional<std::int64_t>(params, "prompt_tokens", 64);
+    auto fresh = optional<std::int64_t>(params, "new_tokens", 32);
+    auto rounds = optional<std::int64_t>(params, "rounds", 5);
+    auto concurrency = optional<std::int64_t>(params, "concurrency", 1);
+    auto prompts = optional<std::vector<Integers>>(params, "prompts", {});
+    auto requests = optional<std::vector<Json>>(params, "requests", {});
+    for (const Error* error :
+         {prompt ? nullptr : &prompt.error(), fresh ? nullptr : &fresh.error(),
+          rounds ? nullptr : &rounds.error(), concurrency ? nullptr : &concurrency.error(),
+          prompts ? nullptr : &prompts.error(), requests ? nullptr : &requests.error()})
+        if (error)
+            return *error;
+    if (*rounds < 1 || *fresh < 1 || *concurrency < 1)
+        return tooSmall();
+    BenchWork work{{}, *rounds};
+    for (Integers& tokens : *prompts) {
+        if (tokens.empty())
+            return tooSmall();
+        work.loads.push_back({{0, std::move(tokens), *fresh}});
+    }
+    if (!work.loads.empty())
+        return work;
+    auto sizes = traceSizes(*requests);
+    if (!sizes)
+        return sizes.error();
+    if (requests->empty())
+        sizes->assign(static_cast<std::size_t>(*concurrency), {0, *prompt, *fresh});
+    if (!allPositive(*sizes))
+        return tooSmall();
+    work.loads.push_back(benchmark::syntheticLoad(*sizes, vocabulary));
+    return work;
+}
+
+} // namespace workbench

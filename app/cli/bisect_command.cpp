@@ -38,7 +38,7 @@ Status runBisect(const Options& options, Context& context) {
     SessionBisectRequest request;
     request.by =
         options.bisectBy == "speed" ? SessionBisectRequest::By::speed : SessionBisectRequest::By::numbers;
-    request.load = {options.promptTokens, options.newTokens, options.rounds, {}};
+    request.load = options.load;
     request.onStep = [](const BisectStep& step) {
         logProgress("bisect", std::to_string(step.on.size()) +
                                   " sites: " + (step.wrong ? "WRONG, " : "fine, ") + step.found);

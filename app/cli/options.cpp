@@ -1,5 +1,6 @@
 #include "app/cli/options.h"
 
+#include "app/cli/bench_options.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/option_kinds.h"
 #include "fusion/match/pattern.h"
@@ -43,7 +44,6 @@ private:
     void addServe();
     void addBench();
     void addBisect();
-    void addLoad(CLI::App& app);
     void addRender();
     void addPlanDiff();
     void addSetup();
@@ -211,29 +211,14 @@ void Parser::addServe() {
     addServeOptions(app, m_options.serve);
 }
 
-void Parser::addLoad(CLI::App& app) {
-    app.add_option("--prompt-tokens", m_options.promptTokens, "Length of the prompt")
-        ->capture_default_str()
-        ->check(wholeNumber(1));
-    app.add_option("--new-tokens", m_options.newTokens, "Tokens to decode")
-        ->capture_default_str()
-        ->check(wholeNumber(1));
-    app.add_option("--rounds", m_options.rounds, "Rounds of each program")
-        ->capture_default_str()
-        ->check(wholeNumber(1));
-}
-
 void Parser::addBench() {
     CLI::App& app =
-        addCommand(Verb::bench, "bench", "Tokens per second without and with the plan, interleaved");
+        addCommand(Verb::bench, "bench",
+                   "Tokens per second of hand-written code, with the plan and without it, interleaved");
     addModel(app, true);
     addDecisions(app);
     addWorker(app);
-    addLoad(app);
-    app.add_option("--prompts", m_options.prompts, "File with a prompt a line, instead of made-up tokens")
-        ->excludes("--prompt-tokens");
-    addSwitch(app, "--leave-one-out", m_options.leaveOneOut, "Also measure without each of the patterns");
-    addSwitch(app, "--json", m_options.json, "One JSON object on stdout");
+    addBenchOptions(app, m_options);
 }
 
 void Parser::addBisect() {
@@ -245,7 +230,7 @@ void Parser::addBisect() {
     app.add_option("--by", m_options.bisectBy, "What goes wrong: numbers or speed")
         ->capture_default_str()
         ->check(CLI::IsMember(std::vector<std::string>{"numbers", "speed"}));
-    addLoad(app);
+    addLoadOptions(app, m_options);
     addSwitch(app, "--json", m_options.json, "One JSON object on stdout");
 }
 
@@ -390,6 +375,9 @@ Status Parser::complete(bool opensWindow) {
             return chosen;
     if (m_options.verb == Verb::plan && m_options.model.empty())
         return Error{ErrorCode::usage, "MODEL is missing, see `workbench --help`", {}};
+    if (m_options.verb == Verb::bench)
+        if (auto load = completeBenchOptions(app, m_options); !load)
+            return load;
     m_options.trace.dtype = kDtypes.at(m_dtype);
     m_options.dark = m_theme == "dark";
     if (m_options.overlay == "gain" && m_options.measurement.empty())
@@ -412,7 +400,9 @@ Status Parser::complete(bool opensWindow) {
 Parsed Parser::parse(int argc, const char* const* argv, bool opensWindow) {
     Parsed parsed;
     try {
-        m_app.parse(argc, argv);
+        auto words = joinTraceFile({argv + std::min(argc, 1), argv + argc});
+        std::reverse(words.begin(), words.end()); // as CLI11 wants them
+        m_app.parse(std::move(words));
     } catch (const CLI::ParseError& stopped) {
         std::ostringstream out;
         std::ostringstream err;

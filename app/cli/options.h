@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/session/bench_report.h"
 #include "app/session/decisions.h"
 #include "app/session/tracer.h"
 
@@ -70,11 +71,12 @@ struct Options {
     std::vector<std::string> stops;
     bool chat = false;
     std::int64_t maxTokens = 128;
-    std::int64_t promptTokens = 64; ///< bench
-    std::int64_t newTokens = 32;
-    std::int64_t rounds = 5;
+    BenchLoad load; ///< bench, bisect
+    std::string loadKind = "single";
+    std::filesystem::path traceFile;
     std::filesystem::path prompts;
     bool leaveOneOut = false;
+    std::filesystem::path report;
     std::string bisectBy = "numbers"; ///< bisect: "numbers", "speed"
     std::string scope;                ///< render: module path; empty: the model
     std::vector<std::string> expand;

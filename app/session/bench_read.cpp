@@ -3,6 +3,7 @@
 #include "core/support/strict_json.h"
 
 #include <cmath>
+#include <limits>
 
 namespace workbench {
 namespace {
@@ -46,25 +47,39 @@ void checkPhase(const JsonView& view, const std::vector<double>& values) {
 }
 
 Latency readLatency(const JsonView& view) {
-    view.expectKeys({"first_token", "p50", "p90", "p99", "max"});
-    return {positive(view.at("first_token")), positive(view.at("p50")), positive(view.at("p90")),
-            positive(view.at("p99")), positive(view.at("max"))};
+    view.expectKeys({"first_token"}, {"p50", "p90", "p99", "max", "first_token_p90", "first_token_p99"});
+    const auto stated = [&](const char* key, double absent) {
+        return view.has(key) ? positive(view.at(key)) : absent;
+    };
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    const double first = positive(view.at("first_token"));
+    return {first,
+            stated("p50", kNone),
+            stated("p90", kNone),
+            stated("p99", kNone),
+            stated("max", kNone),
+            stated("first_token_p90", first),
+            stated("first_token_p99", first)};
 }
 
-BenchProgram readProgram(const JsonView& view) {
-    view.expectKeys({"tokens_per_s", "prefill", "decode", "latency_ms", "rounds"});
+BenchRound readRound(const JsonView& view) {
+    view.expectKeys({"prefill", "output"}, {"decode"});
+    return {positive(view.at("prefill")), view.has("decode") ? positive(view.at("decode")) : 0,
+            positive(view.at("output"))};
+}
+
+BenchProgram readProgram(const JsonView& view, const BenchLoad& load) {
+    view.expectKeys({"tokens_per_s", "prefill", "latency_ms", "rounds"}, {"decode"});
     BenchProgram program;
-    for (const JsonView& round : view.at("rounds").items()) {
-        round.expectKeys({"prefill", "decode", "output"});
-        program.rounds.push_back(
-            {positive(round.at("prefill")), positive(round.at("decode")), positive(round.at("output"))});
-    }
+    for (const JsonView& round : view.at("rounds").items())
+        program.rounds.push_back(readRound(round));
     if (program.rounds.empty())
         view.at("rounds").fault("is empty");
     program.latency = readLatency(view.at("latency_ms"));
-    checkSpread(view.at("tokens_per_s"), speeds(program, Quantity::output));
+    checkSpread(view.at("tokens_per_s"), speeds(program, mainQuantity(load)));
     checkPhase(view.at("prefill"), speeds(program, Quantity::prefill));
-    checkPhase(view.at("decode"), speeds(program, Quantity::decode));
+    if (view.has("decode"))
+        checkPhase(view.at("decode"), speeds(program, Quantity::decode));
     return program;
 }
 
@@ -76,17 +91,43 @@ void checkComparison(const JsonView& view) {
     view.at("verdict").oneOf({"faster", "slower", "within the spread", "too few rounds"});
 }
 
-PatternEffect readEffect(const JsonView& view) {
-    view.expectKeys({"pattern", "sites", "prefill", "decode", "without"});
-    checkComparison(view.at("prefill"));
-    checkComparison(view.at("decode"));
-    return {view.at("pattern").text(), count(view.at("sites")), readProgram(view.at("without"))};
+/// Stated for others to read, computed from the rounds here.
+void checkChange(const JsonView& view) {
+    for (const char* quantity : {"output", "prefill", "decode"})
+        if (view.has(quantity))
+            checkComparison(view.at(quantity));
 }
 
+PatternEffect readEffect(const JsonView& view, const BenchLoad& load) {
+    view.expectKeys({"pattern", "sites", "prefill", "without"}, {"decode", "output"});
+    checkChange(view);
+    return {view.at("pattern").text(), count(view.at("sites")), readProgram(view.at("without"), load)};
+}
+
+std::vector<TraceRequest> readTrace(const JsonView& view) {
+    std::vector<TraceRequest> trace;
+    for (const JsonView& request : view.items()) {
+        request.expectKeys({"arrival_s", "prompt_tokens", "new_tokens"});
+        trace.push_back({request.at("arrival_s").number(), count(request.at("prompt_tokens")),
+                         count(request.at("new_tokens"))});
+    }
+    return trace;
+}
+
+/// Without "kind" and "concurrency": of a version that had one kind of load.
 BenchLoad readLoad(const JsonView& view) {
-    view.expectKeys({"prompt_tokens", "new_tokens", "rounds", "prompts"});
-    return {count(view.at("prompt_tokens")), count(view.at("new_tokens")), count(view.at("rounds")),
-            view.at("prompts").texts()};
+    view.expectKeys({"prompt_tokens", "new_tokens", "rounds", "prompts"}, {"kind", "concurrency", "trace"});
+    BenchLoad load{count(view.at("prompt_tokens")), count(view.at("new_tokens")), count(view.at("rounds")),
+                   view.at("prompts").texts()};
+    if (view.has("kind")) {
+        view.at("kind").oneOf({"single", "decode", "prefill", "mixed", "trace"});
+        load.kind = loadKindFromName(view.at("kind").text()).value_or(LoadKind::single);
+    }
+    if (view.has("concurrency"))
+        load.concurrency = count(view.at("concurrency"));
+    if (view.has("trace"))
+        load.trace = readTrace(view.at("trace"));
+    return load;
 }
 
 void readModel(const JsonView& view, BenchReport& report) {
@@ -96,25 +137,44 @@ void readModel(const JsonView& view, BenchReport& report) {
     report.randomWeights = view.at("random_weights").boolean();
 }
 
-void readChange(const JsonView& view) {
-    view.expectKeys({"output", "prefill", "decode"});
-    for (const char* quantity : {"output", "prefill", "decode"})
-        checkComparison(view.at(quantity));
+void readNative(const JsonView& view, BenchReport& report) {
+    if (view.has("reason")) {
+        view.expectKeys({"available", "reason"});
+        report.nativeReason = view.at("reason").text();
+    } else {
+        report.native = readProgram(view, report.load);
+    }
+}
+
+void readOthers(const JsonView& view, BenchReport& report) {
+    if (view.has("native"))
+        readNative(view.at("native"), report);
+    for (const char* change : {"change", "against_native"})
+        if (view.has(change)) {
+            view.at(change).expectKeys({"output", "prefill"}, {"decode"});
+            checkChange(view.at(change));
+        }
+    for (const auto& [key, value] : {std::pair{"native_check", &report.nativeCheck},
+                                     {"profile", &report.profile},
+                                     {"memory", &report.memory}})
+        if (view.has(key))
+            *value = view.at(key).raw();
 }
 
 BenchReport readReport(const JsonView& view) {
     BenchReport report;
-    view.expectKeys({"schema", "model", "machine", "load", "before", "after", "change"}, {"patterns"});
+    view.expectKeys({"schema", "model", "machine", "load", "before", "after", "change"},
+                    {"patterns", "native", "against_native", "native_check", "profile", "memory"});
     readModel(view.at("model"), report);
     view.at("machine").members(); // of any worker, perhaps a later one: shown, not interpreted
     report.machine = view.at("machine").raw();
     report.load = readLoad(view.at("load"));
-    report.before = readProgram(view.at("before"));
-    report.after = readProgram(view.at("after"));
-    readChange(view.at("change"));
+    report.before = readProgram(view.at("before"), report.load);
+    report.after = readProgram(view.at("after"), report.load);
+    readOthers(view, report);
     if (view.has("patterns"))
         for (const JsonView& effect : view.at("patterns").items())
-            report.patterns.push_back(readEffect(effect));
+            report.patterns.push_back(readEffect(effect, report.load));
     return report;
 }
 

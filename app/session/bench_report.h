@@ -16,29 +16,58 @@
 
 namespace workbench {
 
+/// One request of a trace.
+struct TraceRequest {
+    double arrivalSeconds = 0;
+    std::int64_t promptTokens = 0;
+    std::int64_t newTokens = 0;
+};
+
+/// What a load is about, and so which figure counts.
+enum class LoadKind {
+    single,  ///< a prompt and its text: new tokens over the time of both
+    decode,  ///< a short prompt and a long text: new tokens over the time of their steps
+    prefill, ///< a long prompt and its next token: prompt tokens over their time
+    mixed,   ///< several requests at once: new tokens over the time of all
+    trace,   ///< requests that arrive one after the other; likewise
+};
+
 /// The work that every program does in every round.
 struct BenchLoad {
-    std::int64_t promptTokens = 64; ///< of the synthetic prompt
-    std::int64_t newTokens = 32;
+    std::int64_t promptTokens = 64; ///< of each synthetic prompt
+    std::int64_t newTokens = 32;    ///< the first one comes with the prompt
     std::int64_t rounds = 5;
     std::vector<std::string> prompts; ///< texts, one a round in turn, instead of the synthetic prompt
+    LoadKind kind = LoadKind::single;
+    std::int64_t concurrency = 1;    ///< requests at once
+    std::vector<TraceRequest> trace; ///< in order of arrival, instead of all that
 };
+
+/// "single", "decode", ...; nothing for other texts.
+std::string_view nameOf(LoadKind kind);
+std::optional<LoadKind> loadKindFromName(std::string_view name);
+/// The sizes that a load has where nobody says otherwise.
+BenchLoad loadOf(LoadKind kind);
 
 /// Tokens per second of one round.
 struct BenchRound {
-    double prefill = 0; ///< prompt tokens over the time of the prompt
-    double decode = 0;  ///< new tokens over the time of their steps
-    double output = 0;  ///< new tokens over the time of both
+    double prefill = 0; ///< prompt tokens over the time until every request has its first token
+    double decode = 0;  ///< later tokens over the time since the first first token; 0: there are none
+    double output = 0;  ///< new tokens over the time of all
 };
 enum class Quantity { prefill, decode, output };
+/// The one that a load is about.
+Quantity mainQuantity(const BenchLoad& load);
 
-/// Milliseconds.
+/// Milliseconds, over all requests of all rounds.
 struct Latency {
-    double firstToken = 0; ///< median over the rounds: the time of the prompt
-    double p50 = 0;        ///< of the later tokens, each by itself
+    double firstToken = 0; ///< median: from a request's arrival to its first token
+    double p50 = 0;        ///< between two tokens of a request; NaN where there are no later ones
     double p90 = 0;
     double p99 = 0;
     double max = 0;
+    double firstTokenP90 = 0;
+    double firstTokenP99 = 0;
 };
 
 struct BenchProgram {
@@ -62,6 +91,13 @@ struct BenchReport {
     BenchProgram before;                 ///< nothing fused
     BenchProgram after;                  ///< as decided
     std::vector<PatternEffect> patterns; ///< empty: not asked for
+    std::optional<BenchProgram> native;  ///< hand-written code over the same kernels
+    std::string nativeReason;            ///< why there is none, where it was asked for
+    /// What the worker says, shown and not interpreted; null where it was not asked: {"relative_error",
+    /// "tokens", "equal"} of the hand-written code against the model.
+    nlohmann::json nativeCheck;
+    nlohmann::json profile; ///< {"before", "after", "native"}: see BenchEngines::profile
+    nlohmann::json memory;  ///< {"peak_bytes", "weight_bytes", "kv_cache_bytes"}
 };
 
 std::vector<double> speeds(const BenchProgram& program, Quantity quantity);
@@ -71,9 +107,10 @@ Comparison effectOf(const PatternEffect& effect, const BenchReport& report, Quan
 
 inline constexpr int kBenchSchema = 1;
 
-/// {"schema", "model", "machine", "load", "before", "after", "change", "patterns"}. A program is
-/// {"tokens_per_s": {"median", "min", "max"}} of the output, the same under "prefill" and "decode", latency
-/// and rounds.
+/// {"schema", "model", "machine", "load", "before", "after", "change"}, and what was asked for of "native",
+/// "against_native", "patterns", "profile", "memory". A program is {"tokens_per_s":
+/// {"median", "min", "max"}} of the load's main quantity, the same under "prefill" and "decode", latency and
+/// rounds. "against_native" is after over native, as "change" is after over before.
 nlohmann::ordered_json toJson(const BenchReport& report);
 /// Strict: an unknown key or schema, a wrong type and figures that do not agree with their rounds are errors
 /// that name the place. `where`: the file.

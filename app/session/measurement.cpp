@@ -4,14 +4,12 @@
 #include "app/session/tokenizer_client.h"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 namespace workbench {
 namespace {
 
 using nlohmann::json;
-
-const std::string kWithout = "without ";
 
 /// How many sites of each pattern the decisions apply.
 std::map<std::string, std::int64_t> appliedPatterns(const Analysis& analysis, const Rewritten& rewritten) {
@@ -52,30 +50,37 @@ tokenize(const Session& session, const std::vector<std::string>& prompts, const 
 /// A prompt longer than the model's context would be computed without meaning, or not at all.
 Status checkContext(const ModelFacts& facts, const BenchLoad& load,
                     const std::vector<TokenizerClient::Tokens>& prompts) {
-    std::int64_t longest = prompts.empty() ? load.promptTokens : 0;
+    std::int64_t longest = prompts.empty() && load.trace.empty() ? load.promptTokens : 0;
     for (const auto& prompt : prompts)
         longest = std::max(longest, static_cast<std::int64_t>(prompt.size()));
-    const bool fits =
-        load.newTokens <= facts.contextLength && longest <= facts.contextLength - load.newTokens;
+    std::int64_t fresh = load.trace.empty() ? load.newTokens : 0;
+    for (const TraceRequest& request : load.trace)
+        if (request.promptTokens + request.newTokens > longest + fresh)
+            std::tie(longest, fresh) = std::pair(request.promptTokens, request.newTokens);
+    const bool fits = fresh <= facts.contextLength && longest <= facts.contextLength - fresh;
     if (facts.contextLength <= 0 || fits)
         return Ok{};
     return Error{ErrorCode::badInput,
-                 "a prompt of " + std::to_string(longest) + " tokens and " + std::to_string(load.newTokens) +
+                 "a prompt of " + std::to_string(longest) + " tokens and " + std::to_string(fresh) +
                      " new ones do not fit into the model's context of " +
                      std::to_string(facts.contextLength) + ": take fewer",
                  {}};
 }
 
+json weightsOf(const Session& session, const Runtime& runtime) {
+    json weights = runtime.weightsOf(session.model());
+    if (!runtime.hasWeights(session.model()))
+        weights["random"] = {{"seed", 1}};
+    return weights;
+}
+
 Status loadProgram(const Session& session, Runtime& runtime, const std::string& name,
                    const Decisions& decisions, const std::string& device, const Job& job) {
     const TracedModel& model = session.model();
-    json weights = runtime.weightsOf(model);
-    if (!runtime.hasWeights(model))
-        weights["random"] = {{"seed", 1}};
     auto rewritten = rewrite(model.canonical, model.analysis, decisions);
     if (!rewritten)
         return rewritten.error();
-    return runtime.load(name, rewritten->graph, weights, job, device);
+    return runtime.load(name, rewritten->graph, weightsOf(session, runtime), job, device);
 }
 
 BenchReport emptyReport(const Session& session, const Runtime& runtime, const MeasureRequest& request) {
@@ -88,9 +93,10 @@ BenchReport emptyReport(const Session& session, const Runtime& runtime, const Me
     return report;
 }
 
-/// Loads every program that the report is about; their names.
-Result<std::vector<std::string>> loadAll(const Session& session, Runtime& runtime, const BenchReport& report,
-                                         const std::string& device, const Job& job) {
+/// Loads every program that the report is about; their names. Hand-written code that there is none of is a
+/// reason in the report.
+Result<std::vector<std::string>> loadAll(const Session& session, Runtime& runtime,
+                                         const MeasureRequest& request, BenchReport& report, const Job& job) {
     const Decisions& decided = session.decisions();
     std::vector<std::pair<std::string, Decisions>> programs = {{kBefore, {}}, {kAfter, decided}};
     for (const PatternEffect& effect : report.patterns)
@@ -98,9 +104,20 @@ Result<std::vector<std::string>> loadAll(const Session& session, Runtime& runtim
                               withoutPattern(session.model().analysis, decided, effect.pattern));
     std::vector<std::string> names;
     for (const auto& [name, decisions] : programs) {
-        if (auto loaded = loadProgram(session, runtime, name, decisions, device, job); !loaded)
+        if (auto loaded = loadProgram(session, runtime, name, decisions, request.device, job); !loaded)
             return loaded.error();
         names.push_back(name);
+    }
+    if (!request.native)
+        return names;
+    auto native = runtime.loadNative(kNative, session.model(), weightsOf(session, runtime), job);
+    if (native) {
+        names.insert(names.begin() + 2, kNative);
+        report.native.emplace();
+    } else if (native.error().code == ErrorCode::requirementFailed) {
+        report.nativeReason = native.error().message;
+    } else {
+        return native.error();
     }
     return names;
 }
@@ -122,13 +139,16 @@ BenchPace paceOf(const json& event) {
 }
 
 json benchParams(const BenchLoad& load, const std::vector<std::string>& programs,
-                 const std::vector<TokenizerClient::Tokens>& prompts) {
-    json params = {{"programs", programs},
-                   {"prompt_tokens", load.promptTokens},
-                   {"new_tokens", load.newTokens},
-                   {"rounds", load.rounds}};
+                 const std::vector<TokenizerClient::Tokens>& prompts, bool profile) {
+    json params = {{"programs", programs},         {"prompt_tokens", load.promptTokens},
+                   {"new_tokens", load.newTokens}, {"rounds", load.rounds},
+                   {"profile", profile},           {"concurrency", load.concurrency}};
     if (!prompts.empty())
         params["prompts"] = prompts;
+    for (const TraceRequest& request : load.trace)
+        params["requests"].push_back({{"arrival_s", request.arrivalSeconds},
+                                      {"prompt_tokens", request.promptTokens},
+                                      {"new_tokens", request.newTokens}});
     return params;
 }
 
@@ -149,6 +169,8 @@ Status run(Runtime& runtime, const json& params, BenchRecorder& recorder, const 
     auto answer = runtime.call("bench", params, job, onEvent);
     if (!answer)
         return answer.error();
+    if (events)
+        recorder.addSummary(answer->result);
     return events;
 }
 
@@ -160,45 +182,6 @@ Decisions withoutPattern(const Analysis& analysis, const Decisions& decisions, c
         if (site.pattern == pattern && without.contains(site.id))
             without[site.id] = Decision::reject;
     return without;
-}
-
-BenchProgram* BenchRecorder::program(const std::string& name) {
-    if (name == kBefore)
-        return &m_report.before;
-    if (name == kAfter)
-        return &m_report.after;
-    for (PatternEffect& effect : m_report.patterns)
-        if (name == kWithout + effect.pattern)
-            return &effect.without;
-    return nullptr;
-}
-
-Status BenchRecorder::add(const json& event) {
-    const std::string name = textOf(event, "program");
-    const double prefill = numberOf(event, "prefill_s");
-    const double prompt = numberOf(event, "prompt_tokens");
-    const json tokens = event.contains("token_s") ? event["token_s"] : json();
-    BenchProgram* of = program(name);
-    const bool areNumbers = tokens.is_array() && !tokens.empty() &&
-                            std::all_of(tokens.begin(), tokens.end(), [](const json& value) {
-                                return value.is_number() && value.get<double>() > 0;
-                            });
-    if (!of || !(prefill > 0) || !(prompt > 0) || !areNumbers)
-        return Error{
-            ErrorCode::runtimeFailed, "the worker's measurement of '" + name + "' makes no sense", {}};
-    Times& times = m_times[name];
-    double decode = 0;
-    for (const json& seconds : tokens) {
-        times.tokenMs.push_back(1000 * seconds.get<double>());
-        decode += seconds.get<double>();
-    }
-    times.firstTokenMs.push_back(1000 * prefill);
-    const auto made = static_cast<double>(tokens.size());
-    of->rounds.push_back({prompt / prefill, made / decode, made / (prefill + decode)});
-    of->latency = {spreadOf(times.firstTokenMs).median, percentile(times.tokenMs, 0.5),
-                   percentile(times.tokenMs, 0.9), percentile(times.tokenMs, 0.99),
-                   percentile(times.tokenMs, 1)};
-    return Ok{};
 }
 
 Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureRequest& request,
@@ -222,11 +205,13 @@ Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureReq
     if (!hello)
         return hello.error();
     report.machine = std::move(hello).value();
-    auto names = loadAll(session, runtime, report, request.device, job);
+    auto names = loadAll(session, runtime, request, report, job);
     if (!names)
         return names.error();
     BenchRecorder recorder(std::move(report));
-    if (auto ran = run(runtime, benchParams(request.load, *names, *prompts), recorder, observer, job); !ran)
+    if (auto ran = run(runtime, benchParams(request.load, *names, *prompts, request.profile), recorder,
+                       observer, job);
+        !ran)
         return ran.error();
     return recorder.report();
 }

@@ -1,12 +1,11 @@
 #pragma once
 
-#include "app/session/bench_report.h"
+#include "app/session/bench_recorder.h"
 #include "app/session/runtime.h"
 #include "app/session/session.h"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -16,11 +15,9 @@ struct MeasureRequest {
     BenchLoad load;
     bool leaveOneOut = false;   ///< also the decided plan without each of its patterns
     std::string device = "cpu"; ///< one that the worker has
+    bool native = false;        ///< also hand-written code, where there is some for the model
+    bool profile = false;       ///< once more at the end, with clocks at kernels and operators
 };
-
-/// Names of the programs in the worker; those of leave-one-out are "without PATTERN".
-inline constexpr const char* kBefore = "original";
-inline constexpr const char* kAfter = "rewritten";
 
 /// Where a program is in its round.
 struct BenchPace {
@@ -44,26 +41,5 @@ Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureReq
 
 /// The decisions with every applied site of a pattern rejected.
 Decisions withoutPattern(const Analysis& analysis, const Decisions& decisions, const std::string& pattern);
-
-/// Collects the worker's "sample" events into a report.
-class BenchRecorder {
-public:
-    /// `start` names the patterns that are measured without.
-    explicit BenchRecorder(BenchReport start) : m_report(std::move(start)) {}
-
-    /// An Error for an event that is no sample of these programs.
-    Status add(const nlohmann::json& event);
-    const BenchReport& report() const { return m_report; }
-
-private:
-    struct Times {
-        std::vector<double> firstTokenMs;
-        std::vector<double> tokenMs;
-    };
-    BenchProgram* program(const std::string& name);
-
-    BenchReport m_report;
-    std::map<std::string, Times> m_times; ///< by program
-};
 
 } // namespace workbench

@@ -86,10 +86,7 @@ Result<std::string> Runtime::sendArchive(const std::filesystem::path& archive, c
     return m_sent[name] = path->get<std::string>();
 }
 
-Status Runtime::load(const std::string& name, const Graph& graph, json weights, const Job& job,
-                     const std::string& device) {
-    if (auto ready = ensure(job); !ready)
-        return ready.error();
+Status Runtime::sendWeights(json& weights, const Job& job) {
     // The trace is in this machine's cache. An archive of the user's own is, like the model, to be there.
     if (const std::filesystem::path archive = weights.value("archive", "");
         !m_command.empty() && isWithinDirectory(archive, m_locations.cache)) {
@@ -98,6 +95,15 @@ Status Runtime::load(const std::string& name, const Graph& graph, json weights, 
             return there.error();
         weights["archive"] = *there;
     }
+    return Ok{};
+}
+
+Status Runtime::load(const std::string& name, const Graph& graph, json weights, const Job& job,
+                     const std::string& device) {
+    if (auto ready = ensure(job); !ready)
+        return ready.error();
+    if (auto sent = sendWeights(weights, job); !sent)
+        return sent;
     job.report("load", name);
     json params = {
         {"name", name}, {"graph", print(graph)}, {"weights", std::move(weights)}, {"device", device}};
@@ -114,6 +120,39 @@ Result<WorkerClient> Runtime::takeWorker(const Job& job) {
     m_worker.reset();
     m_sent.clear();
     return worker;
+}
+
+Status Runtime::loadNative(const std::string& name, const TracedModel& model, json weights, const Job& job) {
+    const auto none = [&](const std::string& why) { return Error{ErrorCode::requirementFailed, why, name}; };
+    if (model.directory.empty())
+        return none("An archive has no config.json, which hand-written code needs.");
+    auto text = readFile(model.directory / "config.json");
+    if (!text)
+        return none(text.error().message);
+    auto config = json::parse(*text, nullptr, false);
+    if (!config.is_object())
+        return none("The model's config.json is no JSON object.");
+    if (auto ready = ensure(job); !ready)
+        return ready.error();
+    if (auto sent = sendWeights(weights, job); !sent)
+        return sent;
+    json parameters = json::array();
+    for (const Input& input : model.canonical.inputs)
+        if (input.kind == Input::Kind::parameter)
+            parameters.push_back(input.target);
+    job.report("load", name);
+    auto answer = call("load_native",
+                       {{"name", name},
+                        {"config", std::move(config)},
+                        {"dtype", model.facts.dtype},
+                        {"parameters", std::move(parameters)},
+                        {"weights", std::move(weights)}},
+                       job);
+    if (!answer)
+        return answer.error();
+    if (answer->result.value("available", false))
+        return Ok{};
+    return none(answer->result.value("reason", "The worker does not say why."));
 }
 
 Result<json> Runtime::hello(const Job& job) {

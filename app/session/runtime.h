@@ -32,6 +32,10 @@ public:
     /// `device`: one of the hello's "devices".
     Status load(const std::string& name, const Graph& graph, nlohmann::json weights, const Job& job,
                 const std::string& device = "cpu");
+    /// Makes the hand-written code of a model under a name, on weights shared with its programs. An Error of
+    /// code requirementFailed says why there is none for this model.
+    Status loadNative(const std::string& name, const TracedModel& model, nlohmann::json weights,
+                      const Job& job);
     Result<WorkerClient::Answer> call(const std::string& method, nlohmann::json params, const Job& job,
                                       const WorkerClient::EventHandler& onEvent = {});
     /// The worker with what is loaded; the next call starts another one.
@@ -41,6 +45,8 @@ public:
 
 private:
     Status ensure(const Job& job);
+    /// The archive of `weights` as the worker finds it.
+    Status sendWeights(nlohmann::json& weights, const Job& job);
     /// Sends the traced archive to a worker elsewhere; the path that it has there.
     Result<std::string> sendArchive(const std::filesystem::path& archive, const Job& job);
     Error withPlace(Error error) const;

@@ -21,13 +21,37 @@ def _holds(spread) -> bool:
 
 def test_bench_states_speed_before_and_after(llama):
     report = workbench("bench", llama, "--apply-all", *LOAD, "--json").expect(DONE).json()
-    for program in (report["before"], report["after"]):
+    for program in (report["native"], report["before"], report["after"]):
         assert all(_holds(place["tokens_per_s"]) for place in (program, program["prefill"], program["decode"]))
         assert len(program["rounds"]) == 3
         assert 0 < program["latency_ms"]["p50"] <= program["latency_ms"]["p99"] <= program["latency_ms"]["max"]
-    assert report["load"] == {"prompt_tokens": 4, "new_tokens": 3, "rounds": 3, "prompts": []}
+    assert report["load"] == {"kind": "single", "prompt_tokens": 4, "new_tokens": 3, "concurrency": 1, "rounds": 3, "prompts": []}
+    assert report["native_check"]["relative_error"] <= 1e-5
+    assert report["profile"].keys() == {"native", "after", "before"}
     assert report["machine"]["threads"] >= 1
     assert report["change"]["decode"]["low"] <= report["change"]["decode"]["ratio"] <= report["change"]["decode"]["high"]
+
+
+def test_bench_runs_several_requests_at_once_and_traces(llama, tmp_path):
+    text = workbench("bench", llama, "--apply-all", "--load", "mixed", "--concurrency", "3", *LOAD).expect(DONE).out
+    assert "3 requests at once" in text and "after against before" in text and "against native" in text
+    trace = tmp_path / "load.jsonl"
+    trace.write_text('{"arrival_s": 0, "prompt_tokens": 3, "new_tokens": 2}\n{"arrival_s": 0.1, "prompt_tokens": 4, "new_tokens": 3}\n')
+    report = workbench("bench", llama, "--apply-all", "--load", "trace", trace, "--rounds", "3", "--json").expect(DONE).json()
+    assert _holds(report["native"]["tokens_per_s"]) and len(report["load"]["trace"]) == 2
+    trace.write_text("3\n")
+    workbench("bench", llama, "--load", "trace", trace).expect_error(BAD_INPUT, "load.jsonl", "line 1")
+
+
+def test_a_load_of_prompts_alone_states_their_speed(llama):
+    report = workbench("bench", llama, "--apply-all", "--load", "prefill", "--prompt-tokens", "20", "--rounds", "3", "--json").expect(DONE).json()
+    assert report["after"]["tokens_per_s"] == report["after"]["prefill"]["tokens_per_s"]
+    assert "decode" not in report["after"]
+
+
+def test_other_models_say_why_there_is_no_native_code():
+    report = workbench("bench", support.model("gemma2"), "--apply-all", *LOAD, "--json").expect(DONE).json()
+    assert not report["native"]["available"] and "Gemma2ForCausalLM" in report["native"]["reason"]
 
 
 def test_bench_leaves_each_applied_pattern_out(llama):

@@ -96,11 +96,12 @@ TEST(Options, ReadTheTracersOwn) {
 TEST(Options, ReadTheLoadOfAMeasurement) {
     const Options options = optionsOf({"bench", "dir", "--prompt-tokens", "512", "--new-tokens", "8",
                                        "--rounds", "7", "--leave-one-out", "--json"});
-    EXPECT_EQ(options.promptTokens, 512);
-    EXPECT_EQ(options.newTokens, 8);
-    EXPECT_EQ(options.rounds, 7);
+    EXPECT_EQ(options.load.promptTokens, 512);
+    EXPECT_EQ(options.load.newTokens, 8);
+    EXPECT_EQ(options.load.rounds, 7);
     EXPECT_TRUE(options.leaveOneOut);
     EXPECT_TRUE(options.json);
+    EXPECT_EQ(options.load.kind, LoadKind::single);
     EXPECT_EQ(optionsOf({"bench", "dir", "--prompts", "a.txt"}).prompts, "a.txt");
     EXPECT_EQ(optionsOf({"bisect", "dir"}).bisectBy, "numbers");
     EXPECT_EQ(optionsOf({"bisect", "dir", "--by", "speed"}).bisectBy, "speed");
@@ -129,6 +130,31 @@ TEST(Options, ServeStaysOnThisMachineUnlessItIsTold) {
     EXPECT_EQ(options.serve.maxBatchTokens, 256);
     EXPECT_EQ(options.serve.kvCacheBytes, 5'000'000'000);
     EXPECT_EQ(options.serve.maxQueue, 9);
+}
+
+TEST(Options, EachKindOfLoadHasItsSizes) {
+    const BenchLoad mixed = optionsOf({"bench", "--load", "mixed", "dir"}).load;
+    EXPECT_EQ(mixed.kind, LoadKind::mixed);
+    EXPECT_EQ(mixed.promptTokens, 64);
+    EXPECT_EQ(mixed.newTokens, 64);
+    EXPECT_EQ(mixed.concurrency, 16);
+    const BenchLoad prefill = optionsOf({"bench", "dir", "--load", "prefill"}).load;
+    EXPECT_EQ(prefill.promptTokens, 512);
+    EXPECT_EQ(prefill.newTokens, 1);
+    const BenchLoad own = optionsOf({"bench", "dir", "--load", "decode", "--new-tokens", "9"}).load;
+    EXPECT_EQ(own.promptTokens, 8);
+    EXPECT_EQ(own.newTokens, 9);
+    EXPECT_EQ(optionsOf({"bench", "dir", "--concurrency", "3"}).load.concurrency, 3);
+}
+
+TEST(Options, ATraceBringsItsFile) {
+    const Options options = optionsOf({"bench", "--load", "trace", "load.jsonl", "dir"});
+    EXPECT_EQ(options.load.kind, LoadKind::trace);
+    EXPECT_EQ(options.traceFile, "load.jsonl");
+    EXPECT_EQ(options.model, "dir");
+    EXPECT_EQ(parsed({"bench", "dir", "--load", "trace"}).exitCode, 2);
+    EXPECT_EQ(parsed({"bench", "dir", "--load", "heavy"}).exitCode, 2);
+    EXPECT_EQ(parsed({"bench", "dir", "--load", "trace", "f", "--concurrency", "2"}).exitCode, 2);
 }
 
 TEST(Options, WrongUseIsOneSentenceAndExitCode2) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace workbench {
 namespace {
 
@@ -12,7 +14,7 @@ BenchProgram programOf(double speed) {
     return {{{10 * speed, speed, speed / 2},
              {11 * speed, 1.1 * speed, speed / 3},
              {9 * speed, 0.9 * speed, speed / 4}},
-            {100, 1000 / speed, 1200 / speed, 1500 / speed, 2000 / speed}};
+            {100, 1000 / speed, 1200 / speed, 1500 / speed, 2000 / speed, 110, 120}};
 }
 
 BenchReport someReport() {
@@ -55,6 +57,58 @@ TEST(BenchReport, IsReadBackAsItWasWritten) {
     const auto read = readBench(file);
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(toJson(*read), toJson(someReport()));
+}
+
+TEST(BenchReport, KeepsHandWrittenCodeProfileAndMemory) {
+    BenchReport report = someReport();
+    report.native = programOf(51);
+    report.nativeCheck = {{"relative_error", 0.0}};
+    report.profile = {{"after", {{"steps", 3}}}};
+    report.memory = {{"peak_bytes", 5}};
+    const json document = json::parse(toJson(report).dump());
+    EXPECT_NEAR(document["against_native"]["decode"]["ratio"].get<double>(), 50.0 / 51, 1e-9);
+    const auto read = benchFromJson(document.dump(), "bench.json");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(toJson(*read), toJson(report));
+    report.native.reset();
+    report.nativeReason = "it is another kind of model";
+    const auto without = benchFromJson(toJson(report).dump(), "bench.json");
+    ASSERT_TRUE(without) << without.error().message;
+    EXPECT_EQ(without->nativeReason, report.nativeReason);
+    EXPECT_EQ(json::parse(toJson(report).dump())["native"]["available"], false);
+}
+
+TEST(BenchReport, ALoadOfPromptsAloneHasNoDecoding) {
+    BenchReport report = someReport();
+    report.load = loadOf(LoadKind::prefill);
+    report.patterns.clear();
+    for (BenchProgram* program : {&report.before, &report.after}) {
+        for (BenchRound& round : program->rounds)
+            round.decode = 0;
+        program->latency = {100, NAN, NAN, NAN, NAN, 100, 100};
+    }
+    const json document = json::parse(toJson(report).dump());
+    EXPECT_EQ(document["before"]["tokens_per_s"], document["before"]["prefill"]["tokens_per_s"]);
+    EXPECT_FALSE(document["change"].contains("decode"));
+    const auto read = benchFromJson(document.dump(), "bench.json");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(toJson(*read), toJson(report));
+}
+
+TEST(BenchReport, KeepsATraceAndReadsAFileOfOneKindOfLoad) {
+    BenchReport report = someReport();
+    report.load.kind = LoadKind::trace;
+    report.load.trace = {{0, 5, 3}, {0.5, 7, 2}};
+    const auto read = benchFromJson(toJson(report).dump(), "bench.json");
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_EQ(read->load.trace.size(), 2u);
+    EXPECT_EQ(read->load.trace[1].arrivalSeconds, 0.5);
+    json old = someJson();
+    old["load"].erase("kind");
+    old["load"].erase("concurrency");
+    EXPECT_EQ(errorOf(old), "");
+    old["load"]["kind"] = "heavy";
+    EXPECT_NE(errorOf(old).find("load.kind"), std::string::npos);
 }
 
 TEST(BenchReport, APatternThatAStopLeftUnmeasuredIsLeftOut) {

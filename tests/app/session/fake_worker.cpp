@@ -62,20 +62,23 @@ void sendSample(const json& id, const std::string& program, int round, const jso
     const auto prompt = params.contains("prompts") ? params["prompts"][0].size()
                                                    : params.at("prompt_tokens").get<std::size_t>();
     const auto count = params.at("new_tokens").get<std::size_t>();
-    const double seconds = secondsPerToken(g_graphs.at(program));
+    const double seconds = secondsPerToken(g_graphs[program]);
     send({{"id", id},
           {"event", "pace"},
           {"program", program},
           {"round", round},
           {"tokens", 1},
           {"seconds", seconds}});
+    std::vector<double> times;
+    for (std::size_t i = 0; i < count; ++i)
+        times.push_back(0.001 * static_cast<double>(prompt) + static_cast<double>(i) * seconds);
+    const json request = {{"arrival_s", 0.0}, {"prompt_tokens", prompt}, {"token_s", times}};
+    const std::size_t requests = params.value("concurrency", std::size_t{1});
     send({{"id", id},
           {"event", "sample"},
           {"program", program},
           {"round", round},
-          {"prompt_tokens", prompt},
-          {"prefill_s", 0.001 * static_cast<double>(prompt)},
-          {"token_s", std::vector<double>(count, seconds)}});
+          {"requests", std::vector<json>(requests, request)}});
 }
 
 /// new_tokens 13: dies as if memory ran out; 14: goes on until it is cancelled; 15: sends no numbers.
@@ -84,13 +87,13 @@ void bench(const json& id, const json& params) {
     for (int round = 0; round < params.at("rounds").get<int>(); ++round)
         for (const auto& program : params.at("programs")) {
             if (kind == 15)
-                send({{"id", id}, {"event", "sample"}, {"program", program}, {"token_s", "many"}});
+                send({{"id", id}, {"event", "sample"}, {"program", program}, {"requests", "many"}});
             sendSample(id, program, round, params);
             if (kind == 13 && round == 1)
                 std::raise(SIGKILL);
         }
     if (kind != 14)
-        return send({{"id", id}, {"result", {{"programs", json::object()}}}});
+        return send({{"id", id}, {"result", {{"memory", {{"peak_bytes", 1000}}}}}});
     waitForCancel(id);
     send({{"id", id}, {"error", {{"code", "cancelled"}, {"message", "cancelled"}, {"where", ""}}}});
 }
@@ -119,6 +122,9 @@ bool answerProgramRequest(const json& id, const std::string& method, const json&
         g_graphs[params.at("name")] = params.at("graph");
         g_weights = params.at("weights");
         send({{"id", id}, {"result", json::object()}});
+    } else if (method == "load_native") {
+        const bool known = params.at("config").value("architecture", "") == "norms";
+        send({{"id", id}, {"result", {{"available", known}, {"reason", "there is no code for it"}}}});
     } else if (method == "bench") {
         bench(id, params);
     } else if (method == "verify") {

@@ -26,7 +26,7 @@ TEST_F(MeasurementTest, ComparesTheModelWithTheDecidedOne) {
     EXPECT_NEAR(report->before.rounds[0].decode, 100, 1e-9);
     EXPECT_NEAR(report->after.rounds[2].decode, 125, 1e-9);
     EXPECT_NEAR(report->after.rounds[2].prefill, 1000, 1e-9);
-    EXPECT_NEAR(report->after.rounds[2].output, 4 / (0.008 + 4 * 0.008), 1e-9);
+    EXPECT_NEAR(report->after.rounds[2].output, 4 / (0.008 + 3 * 0.008), 1e-9);
     EXPECT_NEAR(report->before.latency.p99, 10, 1e-9);
     EXPECT_NEAR(report->before.latency.firstToken, 8, 1e-9);
     const Comparison decode = compare(report->before, report->after, Quantity::decode);
@@ -35,6 +35,27 @@ TEST_F(MeasurementTest, ComparesTheModelWithTheDecidedOne) {
     EXPECT_EQ(compare(report->before, report->after, Quantity::prefill).verdict, SpeedVerdict::withinSpread);
     EXPECT_EQ(report->machine.at("isa"), "NONE");
     EXPECT_TRUE(report->patterns.empty());
+}
+
+TEST_F(MeasurementTest, CountsAllRequestsThatRunAtOnce) {
+    BenchLoad load{8, 4, 2, {}};
+    load.kind = LoadKind::mixed;
+    load.concurrency = 3;
+    const auto report = run({load, false, "cpu"});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_NEAR(report->before.rounds[0].prefill, 3 * 8 / 0.008, 1e-6);
+    EXPECT_NEAR(report->before.rounds[0].decode, 3 * 3 / 0.030, 1e-6);
+    EXPECT_NEAR(report->before.rounds[0].output, 3 * 4 / 0.038, 1e-6);
+    EXPECT_EQ(report->memory.at("peak_bytes"), 1000);
+}
+
+TEST_F(MeasurementTest, AModelWithoutHandWrittenCodeIsToldWhy) {
+    MeasureRequest request{{8, 4, 1, {}}, false, "cpu"};
+    request.native = true;
+    const auto report = run(request);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_FALSE(report->native);
+    EXPECT_EQ(report->nativeReason, "An archive has no config.json, which hand-written code needs.");
 }
 
 TEST_F(MeasurementTest, LeavesEachPatternOutWhenAsked) {

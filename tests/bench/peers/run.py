@@ -1,0 +1,86 @@
+"""Runs peers in turn, so that what the machine does meets all of them, and prints how many times as fast the first one is.
+
+    python run.py --rounds 3 "PYTHON peer_workbench.py MODEL" "PYTHON peer_openvino.py IR_DIR" ...
+
+A round in which other processes took a core for more than a tenth of its time is named; measure on a quiet machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+BUSY_CORES = 0.1
+
+
+def _idle_seconds() -> float:
+    fields = Path("/proc/stat").read_text().splitlines()[0].split()
+    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
+
+
+def _own_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def run(command: str, timeout: float) -> tuple[dict, float]:
+    """What the peer reports, and how many cores others took meanwhile."""
+    started, idle, own = time.monotonic(), _idle_seconds(), _own_seconds()
+    done = subprocess.run(shlex.split(command), capture_output=True, text=True, timeout=timeout, cwd=Path(__file__).parent)
+    seconds = time.monotonic() - started
+    others = (os.cpu_count() or 1) - (_idle_seconds() - idle + _own_seconds() - own) / seconds
+    lines = [line for line in done.stdout.splitlines() if line.startswith("PEER ")]
+    if done.returncode != 0 or not lines:
+        raise SystemExit(f"{command}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+    return json.loads(lines[-1].removeprefix("PEER ")), max(0.0, others)
+
+
+def table(results: dict[str, list[dict]]) -> str:
+    """Median (least to most) of each peer and load; ratios are taken within each round."""
+    names = list(results)
+    loads = list(results[names[0]][0]["tokens_per_s"])
+    lines = ["| tokens/s | " + " | ".join(loads) + " |", "|---|" + "---|" * len(loads)]
+    for name in names:
+        cells = []
+        for load in loads:
+            values = [r["tokens_per_s"][load] for r in results[name] if load in r["tokens_per_s"]]
+            cells.append(f"{statistics.median(values):.1f} ({min(values):.1f} to {max(values):.1f})" if values else "-")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    for name in names[1:]:
+        cells = []
+        for load in loads:
+            pairs = zip(results[names[0]], results[name], strict=True)
+            ratios = [a["tokens_per_s"][load] / b["tokens_per_s"][load] for a, b in pairs if load in b["tokens_per_s"]]
+            cells.append(f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})" if ratios else "-")
+        lines.append(f"| {names[0]} / {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("peers", nargs="+", help="command of a peer; the first is what the others are compared with")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--timeout", type=float, default=600, help="seconds for one peer in one round")
+    given = parser.parse_args()
+    results: dict[str, list[dict]] = {}
+    for round_number in range(given.rounds):
+        turn = round_number % len(given.peers)
+        for command in given.peers[turn:] + given.peers[:turn]:
+            result, others = run(command, given.timeout)
+            if others > BUSY_CORES:
+                print(f"round {round_number + 1}, {result['peer']}: others took {others:.2f} cores", file=sys.stderr)
+            print(json.dumps({"round": round_number + 1, "others": round(others, 2), **result}), file=sys.stderr)
+            results.setdefault(result["peer"], []).append(result)
+    order = [peer for peer in results if peer == "workbench"] + [peer for peer in results if peer != "workbench"]
+    print(table({peer: results[peer] for peer in order}))
+
+
+if __name__ == "__main__":
+    main()

@@ -69,16 +69,81 @@ struct LinearCall {
     void* output = nullptr;
 };
 
+/// How a router makes its weights: softmax over all experts, then the selection; or the selection by logits,
+/// then softmax over the selected ones.
+enum class RouteOrder { SoftmaxFirst, TopKFirst };
+
+/// LinearCall for groups of rows that each have a weight of their own: row r of the output is row
+/// inputRows[r] (r itself where that is null) of the input times the block of the group that r is in. Group g
+/// has the rows begins[g] to begins[g + 1].
+struct GroupedLinearCall {
+    c10::ScalarType dtype;
+    const void* input = nullptr;
+    const int64_t* inputRows = nullptr;
+    int64_t columns = 0;
+    const PanelBlock* blocks = nullptr; // [groups], each of `outputs` rows
+    const int64_t* begins = nullptr;    // [groups + 1]
+    int64_t groups = 0;
+    int64_t outputs = 0;
+    void* output = nullptr;
+};
+
+/// The same with plain weights [experts, outputs, columns] of any dtype: pair p has the weight experts[p].
+/// Pairs of one expert follow each other.
+struct MoeProductCall {
+    c10::ScalarType dtype;
+    const void* input = nullptr;
+    const int64_t* inputRows = nullptr; // [pairs] or null
+    const int64_t* experts = nullptr;   // [pairs]
+    int64_t pairs = 0;
+    int64_t columns = 0;
+    int64_t outputs = 0;
+    const void* weights = nullptr;
+    void* output = nullptr; // [pairs, outputs]
+};
+
+/// output[t] = sum over i < topK of outputs[places[t, i]] * routingWeights[t, i].
+struct MoeSumCall {
+    c10::ScalarType dtype;
+    c10::ScalarType weightsDtype;    // dtype, or float32
+    const void* outputs = nullptr;   // [tokens * topK, width]
+    const int64_t* places = nullptr; // [tokens, topK]
+    const void* routingWeights = nullptr;
+    int64_t tokens = 0;
+    int64_t topK = 0;
+    int64_t width = 0;
+    void* output = nullptr; // [tokens, width]
+};
+
+struct MoeRouteCall {
+    c10::ScalarType logitsDtype;
+    c10::ScalarType weightsDtype;
+    const void* logits = nullptr; // [tokens, experts]
+    int64_t tokens = 0;
+    int64_t experts = 0;
+    int64_t topK = 0;
+    RouteOrder order = RouteOrder::SoftmaxFirst;
+    bool renormalize = false;
+    bool sorted = true;
+    void* weights = nullptr; // [tokens, topK]
+    int64_t* indices = nullptr;
+};
+
 /// The list of all kernels: name and call. Tables and declarations are made from it; what it lacks is one
 /// definition for the CPU's instruction sets and one for CUDA.
 #define WORKBENCH_KERNELS(KERNEL)                                                                            \
     KERNEL(rmsNorm, RmsNormCall)                                                                             \
     KERNEL(actAndMul, ActAndMulCall)                                                                         \
     KERNEL(rope, RopeCall)                                                                                   \
-    KERNEL(attention, AttentionCall)
+    KERNEL(attention, AttentionCall)                                                                         \
+    KERNEL(moeProduct, MoeProductCall)                                                                       \
+    KERNEL(moeSum, MoeSumCall)                                                                               \
+    KERNEL(moeRoute, MoeRouteCall)
 
 /// Kernels of the CPU alone: a GPU's products read plain weights.
-#define WORKBENCH_CPU_KERNELS(KERNEL) KERNEL(linear, LinearCall)
+#define WORKBENCH_CPU_KERNELS(KERNEL)                                                                        \
+    KERNEL(linear, LinearCall)                                                                               \
+    KERNEL(groupedLinear, GroupedLinearCall)
 
 #define WORKBENCH_KERNEL_POINTER(NAME, CALL) void (*NAME)(const CALL&);
 #define WORKBENCH_KERNEL_DECLARATION(NAME, CALL) void NAME(const CALL& call);

@@ -90,7 +90,7 @@ at::Tensor product(const Kernels& kernels, const at::Tensor& input, const int64_
     call.groups = static_cast<int64_t>(weight.panelBlocks().size());
     call.outputs = outputs;
     call.output = output.mutable_data_ptr();
-    moeKernels(kernels).groupedLinear(call);
+    kernels.groupedLinear(call);
     return output;
 }
 
@@ -107,7 +107,7 @@ at::Tensor product(const Kernels& kernels, const at::Tensor& input, const int64_
     call.outputs = outputs;
     call.weights = weight.const_data_ptr();
     call.output = output.mutable_data_ptr();
-    moeKernels(kernels).moeProduct(call);
+    kernels.moeProduct(call);
     return output;
 }
 
@@ -123,7 +123,7 @@ at::Tensor weightedSum(const Kernels& kernels, const MoeArgs& args, const at::Te
     call.topK = args.indices.size(1);
     call.width = outputs.size(1);
     call.output = output.mutable_data_ptr();
-    moeKernels(kernels).moeSum(call);
+    kernels.moeSum(call);
     return output;
 }
 
@@ -236,7 +236,7 @@ std::tuple<at::Tensor, at::Tensor> moeRouteWith(const Kernels& kernels, const at
     call.sorted = spec.sorted;
     call.weights = weights.mutable_data_ptr();
     call.indices = indices.mutable_data_ptr<int64_t>();
-    moeKernels(kernels).moeRoute(call);
+    kernels.moeRoute(call);
     return {weights, indices};
 }
 

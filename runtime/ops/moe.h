@@ -14,7 +14,7 @@
 // without kernels.
 #pragma once
 
-#include "runtime/ops/moe_kernels.h"
+#include "runtime/ops/kernels.h"
 #include "runtime/ops/op_types.h"
 #include "runtime/ops/packed_weight.h"
 

@@ -29,6 +29,8 @@ constexpr std::array kFamilies{
     Entry{"aten.cos", "rotary"},
     Entry{"aten.sin", "rotary"},
     Entry{"workbench.act_and_mul", "activations"},
+    Entry{"workbench.moe_experts", "experts"},
+    Entry{"workbench.moe_route", "experts"},
     Entry{"aten.silu", "activations"},
     Entry{"aten.gelu", "activations"},
     Entry{"aten.relu", "activations"},

@@ -4,6 +4,7 @@
 #include <ATen/TensorUtils.h>
 #include <ATen/WrapDimUtils.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -82,6 +83,10 @@ DirectCall transpose(const BoundNode& node) {
     return [self = selfOf(node), output = node.outputs[0], first = node.arguments[1].toInt(),
             second = node.arguments[2].toInt()](Values& values, const SymTable&, const RunOptions&) {
         const at::Tensor& tensor = valueOf(values, self);
+        if (tensor.dim() == 0) {
+            valueOf(values, output) = at::transpose(tensor, first, second); // checks the dimensions
+            return;
+        }
         at::DimVector sizes(tensor.sizes());
         at::DimVector strides(tensor.strides());
         const auto a = static_cast<std::size_t>(at::maybe_wrap_dim(first, tensor.dim()));
@@ -95,7 +100,10 @@ DirectCall transpose(const BoundNode& node) {
 DirectCall splitWithSizes(const BoundNode& node) {
     if (slotOf(node, 1) || slotOf(node, 2))
         return {};
-    return [self = selfOf(node), outputs = node.outputs, parts = node.arguments[1].toIntVector(),
+    std::vector<std::int64_t> sizesOfParts = node.arguments[1].toIntVector();
+    if (std::ranges::any_of(sizesOfParts, [](std::int64_t size) { return size < 0; }))
+        return {}; // the dispatcher says what is wrong
+    return [self = selfOf(node), outputs = node.outputs, parts = std::move(sizesOfParts),
             along = node.arguments[2].toInt()](Values& values, const SymTable&, const RunOptions&) {
         const at::Tensor tensor = valueOf(values, self);
         const std::int64_t dim = at::maybe_wrap_dim(along, tensor.dim());

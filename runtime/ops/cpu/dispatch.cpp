@@ -1,6 +1,5 @@
 #include "runtime/ops/kernel_clock.h"
 #include "runtime/ops/kernels.h"
-#include "runtime/ops/moe_kernels.h"
 
 #include <ATen/Version.h>
 
@@ -14,16 +13,13 @@ namespace cpu {
 
 namespace baseline {
 const Kernels& table();
-const MoeKernels& moeTable();
 } // namespace baseline
 #ifdef WORKBENCH_HAVE_X86_SETS
 namespace avx2 {
 const Kernels& table();
-const MoeKernels& moeTable();
 } // namespace avx2
 namespace avx512 {
 const Kernels& table();
-const MoeKernels& moeTable();
 } // namespace avx512
 namespace avx512_bf16 {
 void linear(const LinearCall& call);
@@ -41,27 +37,10 @@ Kernels withBf16Product() {
     Kernels kernels = cpu::avx512::table();
     kernels.name = "avx512_bf16";
     kernels.linear = cpu::avx512_bf16::linear;
+    kernels.groupedLinear = cpu::avx512_bf16::groupedLinear;
     return kernels;
 }
 #endif
-
-/// The experts' kernels for a set of the CPU.
-const MoeKernels& moeKernelsNamed(std::string_view name) {
-#ifdef WORKBENCH_HAVE_X86_SETS
-    static const MoeKernels kWithBf16 = [] {
-        MoeKernels kernels = cpu::avx512::moeTable();
-        kernels.groupedLinear = cpu::avx512_bf16::groupedLinear;
-        return kernels;
-    }();
-    if (name == "avx512_bf16")
-        return kWithBf16;
-    if (name == "avx512")
-        return cpu::avx512::moeTable();
-    if (name == "avx2")
-        return cpu::avx2::moeTable();
-#endif
-    return cpu::baseline::moeTable();
-}
 
 std::vector<const Kernels*> runnable() {
     std::vector<const Kernels*> sets{&cpu::baseline::table()};
@@ -120,10 +99,6 @@ const Kernels kTimed{"timed",
 const std::vector<const Kernels*>& cpuKernelSets() {
     static const std::vector<const Kernels*> kSets = runnable();
     return kSets;
-}
-
-const MoeKernels& moeKernels(const Kernels& kernels) {
-    return &kernels == cudaKernels() ? *cudaMoeKernels() : moeKernelsNamed(kernels.name);
 }
 
 const Kernels& cpuKernels() {

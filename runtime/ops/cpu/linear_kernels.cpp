@@ -1,6 +1,5 @@
 #include "runtime/ops/cpu/kernel_entries.h"
 #include "runtime/ops/cpu/linear_tile.h"
-#include "runtime/ops/cpu/moe_entries.h"
 #include "runtime/ops/packed_weight.h"
 #include "runtime/ops/thread_pool.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/ops/cpu/moe_entries.h"
+#include "runtime/ops/cpu/kernel_entries.h"
 #include "runtime/ops/cpu/wide.h"
 #include "runtime/ops/thread_pool.h"
 
@@ -194,12 +194,6 @@ void moeSum(const MoeSumCall& call) {
 
 void moeRoute(const MoeRouteCall& call) {
     WORKBENCH_DISPATCH(call.logitsDtype, route<T>(call))
-}
-
-const MoeKernels& moeTable() {
-    static constexpr MoeKernels kTable{WORKBENCH_MOE_KERNELS(WORKBENCH_KERNEL_ENTRY)
-                                           WORKBENCH_MOE_CPU_KERNELS(WORKBENCH_KERNEL_ENTRY)};
-    return kTable;
 }
 
 } // namespace workbench::ops::cpu::WORKBENCH_ISA

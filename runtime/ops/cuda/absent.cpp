@@ -1,13 +1,8 @@
 #include "runtime/ops/kernels.h"
-#include "runtime/ops/moe_kernels.h"
 
 namespace workbench::ops {
 
 const Kernels* cudaKernels() {
-    return nullptr;
-}
-
-const MoeKernels* cudaMoeKernels() {
     return nullptr;
 }
 

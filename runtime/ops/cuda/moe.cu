@@ -1,12 +1,9 @@
 #include "runtime/ops/cuda/common.cuh"
-#include "runtime/ops/moe_kernels.h"
 
 #include <algorithm>
 
 namespace workbench::ops {
 namespace cuda {
-
-WORKBENCH_MOE_KERNELS(WORKBENCH_KERNEL_DECLARATION)
 
 namespace {
 
@@ -159,12 +156,5 @@ void moeRoute(const MoeRouteCall& call) {
     C10_CUDA_KERNEL_LAUNCH_CHECK();
 }
 
-constexpr MoeKernels kMoeTable{WORKBENCH_MOE_KERNELS(WORKBENCH_KERNEL_ENTRY)};
-
 } // namespace cuda
-
-const MoeKernels* cudaMoeKernels() {
-    return &cuda::kMoeTable;
-}
-
 } // namespace workbench::ops

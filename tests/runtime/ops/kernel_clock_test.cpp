@@ -1,6 +1,7 @@
 #include "runtime/ops/kernel_clock.h"
 
 #include "runtime/ops/linear.h"
+#include "runtime/ops/moe.h"
 #include "runtime/ops/norm.h"
 
 #include <ATen/Functions.h>
@@ -26,6 +27,18 @@ TEST(KernelClock, TimesEachKernelByItselfAndChangesNoNumber) {
     rmsNorm(x, std::nullopt, {});
     EXPECT_EQ(times.linear, before);
     EXPECT_EQ(times.rmsNorm, 0);
+}
+
+TEST(KernelClock, TimesARouterWithTheKernelsThatRunWithoutIt) {
+    const at::Tensor logits = at::arange(64, at::kFloat).reshape({4, 16}).sin();
+    const auto [weights, indices] = moeRoute(logits, {.topK = 3});
+    KernelTimes times;
+    timeKernels(&times);
+    const auto [timedWeights, timedIndices] = moeRoute(logits, {.topK = 3});
+    timeKernels(nullptr);
+    EXPECT_TRUE(at::equal(weights, timedWeights));
+    EXPECT_TRUE(at::equal(indices, timedIndices));
+    EXPECT_GT(times.moeRoute, 0);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 #include "runtime/ops/moe.h"
-#include "runtime/ops/moe_kernels.h"
+#include "runtime/ops/kernels.h"
 #include "runtime/ops/moe_pairs.h"
 #include "tests/runtime/ops/support.h"
 
@@ -179,7 +179,7 @@ TEST_P(MoeTest, SumsAsPyTorchDoes) {
         call.topK = k;
         call.width = 128;
         call.output = result.mutable_data_ptr();
-        moeKernels(GetParam().device == at::kCPU ? cpuKernels() : *cudaKernels()).moeSum(call);
+        (GetParam().device == at::kCPU ? cpuKernels() : *cudaKernels()).moeSum(call);
         const at::Tensor expected = (outputs * weights.reshape({-1, 1})).view({6, k, 128}).sum(1);
         if (GetParam().device == at::kCPU)
             EXPECT_TRUE(at::equal(result, expected)) << k;

@@ -45,6 +45,17 @@ output %last
     }
 }
 
+TEST(DirectCall, ANumberWithoutDimensionsTurnsIntoItself) {
+    auto program = compile(R"(
+input %x: f32[]
+%t: f32[] = aten.transpose.int(self=%x, dim0=0, dim1=-1)
+output %t
+)");
+    const auto outputs = program->run(std::vector{at::scalar_tensor(3.0)});
+    ASSERT_TRUE(outputs) << outputs.error().message;
+    EXPECT_EQ(outputs->at(0).item<float>(), 3);
+}
+
 TEST(DirectCall, FusedOperatorsAreThoseOfTheLibrary) {
     const at::Tensor x = numbers();
     const at::Tensor weight = at::arange(12, at::kFloat).cos();

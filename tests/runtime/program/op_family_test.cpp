@@ -12,6 +12,7 @@ TEST(OpFamily, IsThatOfTheOperatorWhateverItsOverload) {
     EXPECT_EQ(opFamily("workbench.attention"), "attention");
     EXPECT_EQ(opFamily("workbench.qk_norm_rope"), "rotary");
     EXPECT_EQ(opFamily("workbench.add_rms_norm"), "norms");
+    EXPECT_EQ(opFamily("workbench.moe_experts"), "experts");
 }
 
 TEST(OpFamily, OfAnOperatorThatNobodyListedIsElementwise) {

@@ -59,6 +59,10 @@ Status completeBenchOptions(const CLI::App& app, Options& options) {
     if (given("--concurrency"))
         load.concurrency = options.load.concurrency;
     options.load = load;
+    if (given("--prompts") && load.concurrency > 1)
+        return Error{ErrorCode::usage,
+                     "--prompts and --load mixed do not go together: prompts are measured one at a time",
+                     {}};
     if (!trace)
         return Ok{};
     options.traceFile = options.loadKind.substr(std::string(kTrace).size());

@@ -36,6 +36,14 @@ std::string range(const BenchProgram& program, Quantity quantity) {
     return fixed(spread.median, 1) + " (" + fixed(spread.min, 1) + " to " + fixed(spread.max, 1) + ")";
 }
 
+/// Whether there are later tokens whose speed says something: not with one new token, nor in a trace.
+bool hasDecode(const BenchReport& report) {
+    if (mainQuantity(report.load) == Quantity::prefill || report.load.kind == LoadKind::trace)
+        return false;
+    const auto speed = speeds(report.after, Quantity::decode);
+    return std::any_of(speed.begin(), speed.end(), [](double value) { return value > 0; });
+}
+
 void printHeader(std::ostream& out, const BenchReport& report) {
     const BenchLoad& load = report.load;
     out << nameOf(load.kind) << ": ";
@@ -119,7 +127,7 @@ void printMemory(std::ostream& out, const json& memory) {
         return;
     const auto megabytes = [&](const char* key) { return fixed(memory.value(key, 0.0) / 1e6, 0) + " MB"; };
     out << "memory   " << megabytes("peak_bytes") << " at most with all programs side by side, of it weights "
-        << megabytes("weight_bytes") << " and KV caches " << megabytes("kv_cache_bytes") << '\n';
+        << megabytes("weight_bytes") << " and room for KV caches of " << megabytes("kv_cache_bytes") << '\n';
 }
 
 void printNative(std::ostream& out, const BenchReport& report) {
@@ -139,8 +147,11 @@ void printPatterns(std::ostream& out, const BenchReport& report) {
         out << "with each pattern against without it:\n";
     for (const PatternEffect& effect : report.patterns) {
         out << "  " << std::left << std::setw(14) << effect.pattern << std::right << std::setw(4)
-            << effect.sites << " sites, prefill " << describe(effectOf(effect, report, Quantity::prefill));
-        if (mainQuantity(report.load) != Quantity::prefill)
+            << effect.sites << " sites, "
+            << (report.load.kind == LoadKind::trace
+                    ? "output " + describe(effectOf(effect, report, Quantity::output))
+                    : "prefill " + describe(effectOf(effect, report, Quantity::prefill)));
+        if (hasDecode(report))
             out << "; decode " << describe(effectOf(effect, report, Quantity::decode));
         out << '\n';
     }
@@ -150,8 +161,10 @@ void printPatterns(std::ostream& out, const BenchReport& report) {
 
 void printBench(std::ostream& out, const BenchReport& report) {
     printHeader(out, report);
-    printQuantity(out, "prefill", report, Quantity::prefill);
-    if (mainQuantity(report.load) != Quantity::prefill)
+    // The time of a trace is that of its gaps, too: what a phase takes is seen in the latencies.
+    if (report.load.kind != LoadKind::trace)
+        printQuantity(out, "prefill", report, Quantity::prefill);
+    if (hasDecode(report))
         printQuantity(out, "decode", report, Quantity::decode);
     if (mainQuantity(report.load) == Quantity::output)
         printQuantity(out, "output", report, Quantity::output);

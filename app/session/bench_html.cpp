@@ -102,8 +102,12 @@ std::map<std::string, double> partsOf(const json& profile) {
     for (const auto& [name, value] : seconds.items())
         if (value.is_number())
             parts[name] = 1000 * value.get<double>() / steps;
-    parts["outside of the model"] =
-        1000 * (profile.value("step_s", 0.0) - profile.value("model_s", 0.0)) / steps;
+    double inside = 0;
+    for (const auto& [name, ms] : parts)
+        inside += ms;
+    const double model = 1000 * profile.value("model_s", 0.0) / steps;
+    parts["between operators"] = std::max(0.0, model - inside);
+    parts["outside of the model"] = 1000 * profile.value("step_s", 0.0) / steps - model;
     return parts;
 }
 

@@ -100,6 +100,11 @@ Status BenchRecorder::add(const json& event) {
 void BenchRecorder::addSummary(const json& summary) {
     m_report.memory = summary.value("memory", json());
     m_report.nativeCheck = summary.value("native", json());
+    if (const std::string reason = textOf(m_report.nativeCheck, "reason"); !reason.empty()) {
+        m_report.native.reset();
+        m_report.nativeReason = reason;
+        m_report.nativeCheck = json();
+    }
     if (!summary.contains("profile"))
         return;
     m_report.profile = json::object();

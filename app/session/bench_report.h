@@ -36,7 +36,7 @@ enum class LoadKind {
 struct BenchLoad {
     std::int64_t promptTokens = 64; ///< of each synthetic prompt
     std::int64_t newTokens = 32;    ///< the first one comes with the prompt
-    std::int64_t rounds = 5;
+    std::int64_t rounds = 6;
     std::vector<std::string> prompts; ///< texts, one a round in turn, instead of the synthetic prompt
     LoadKind kind = LoadKind::single;
     std::int64_t concurrency = 1;    ///< requests at once

@@ -16,6 +16,11 @@ constexpr double kConfidence = 0.95;
 /// wanted confidence; 1 when not even the whole range does. Each value lies below the median with
 /// probability 1/2, so that k is a quantile of the binomial distribution.
 std::size_t enclosingRank(std::size_t n) {
+    // For many values the binomial distribution is a normal one, whose two-sided 95 % lie within 1.96
+    // deviations of sqrt(n) / 2; its terms would be too small for a double.
+    if (n > 500)
+        return static_cast<std::size_t>((static_cast<double>(n) - 1.96 * std::sqrt(static_cast<double>(n))) /
+                                        2);
     double term = std::pow(0.5, static_cast<double>(n)); // P(exactly j of n below)
     double outside = term;
     std::size_t rank = 1;

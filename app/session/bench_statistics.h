@@ -28,7 +28,7 @@ struct Interval {
 
 /// Where the true median lies with 95 % confidence, whatever the distribution: between two order statistics
 /// (David and Nagaraja, Order Statistics, section 7.1). Five values or fewer cannot give 95 %: their whole
-/// range is taken.
+/// range is taken, and no verdict rests on them.
 Interval medianInterval(std::vector<double> values);
 
 enum class SpeedVerdict { faster, slower, withinSpread, tooFewRounds };
@@ -41,7 +41,7 @@ struct Comparison {
     SpeedVerdict verdict = SpeedVerdict::tooFewRounds;
 };
 
-inline constexpr std::size_t kFewestRounds = 3; ///< for a verdict
+inline constexpr std::size_t kFewestRounds = 6; ///< for a verdict
 
 /// Speeds by round; rounds without a partner are left out.
 Comparison compareSpeeds(const std::vector<double>& before, const std::vector<double>& after);

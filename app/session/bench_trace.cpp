@@ -3,7 +3,6 @@
 #include "core/support/read_file.h"
 #include "core/support/strict_json.h"
 
-#include <cmath>
 #include <sstream>
 
 namespace workbench {
@@ -11,10 +10,13 @@ namespace {
 
 constexpr std::uint64_t kLargestFile = 64 << 20;
 
+constexpr std::int64_t kMostTokens = 16 << 20;
+constexpr double kLatestArrival = 86'400; // seconds
+
 std::int64_t tokens(const JsonView& view) {
     const std::int64_t value = view.integer();
-    if (value < 1)
-        view.fault("is not at least 1");
+    if (value < 1 || value > kMostTokens)
+        view.fault("is not from 1 to " + std::to_string(kMostTokens));
     return value;
 }
 
@@ -23,8 +25,10 @@ TraceRequest readRequest(const JsonView& view, double earliest) {
     view.expectKeys({"arrival_s", "prompt_tokens", "new_tokens"});
     TraceRequest request{view.at("arrival_s").number(), tokens(view.at("prompt_tokens")),
                          tokens(view.at("new_tokens"))};
-    if (!(request.arrivalSeconds >= earliest) || !std::isfinite(request.arrivalSeconds))
+    if (!(request.arrivalSeconds >= earliest))
         view.at("arrival_s").fault("is before the request above, or before 0");
+    else if (!(request.arrivalSeconds <= kLatestArrival))
+        view.at("arrival_s").fault("is later than a day");
     return request;
 }
 

@@ -192,6 +192,10 @@ Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureReq
     auto rewritten = rewrite(model.canonical, model.analysis, session.decisions());
     if (!rewritten)
         return rewritten.error();
+    if (!request.load.prompts.empty() && request.load.concurrency > 1)
+        return Error{ErrorCode::badInput,
+                     "prompts are measured one at a time, a round each: take them with one request at once",
+                     {}};
     auto prompts = tokenize(session, request.load.prompts, job);
     if (!prompts)
         return prompts.error();

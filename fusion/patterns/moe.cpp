@@ -96,6 +96,9 @@ bool matchPick(Search& search, NodeId node, std::string_view weight) {
                         "both products are of the experts that the same indices choose",
                         [&] { return view.describe(ids) + (known == ids ? " are both" : ""); }))
         return false;
+    if (!search.require(view.meta(ids).dtype == ScalarType::i64, node, "the indices are of 64 bits",
+                        [&] { return std::string(name(view.meta(ids).dtype)); }))
+        return false;
     if (known == kNone)
         search.capture("ids", ids);
     search.take(node);

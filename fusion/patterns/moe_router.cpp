@@ -189,6 +189,10 @@ bool matchRouter(Search& search, NodeId place) {
         weights = view.result(cast);
     }
     const ScalarType logits = view.meta(search.value("logits")).dtype;
+    const std::size_t rank = view.meta(search.value("logits")).shape.size();
+    if (!search.require(rank == 2, place, "the logits are [tokens, experts]",
+                        [&] { return std::to_string(rank) + " dims"; }))
+        return false;
     if (!search.require(isFloatingPoint(view.meta(weights).dtype) && isFloatingPoint(logits) &&
                             logits != ScalarType::f64,
                         place, "logits and weights are floating-point numbers of at most 32 bits",

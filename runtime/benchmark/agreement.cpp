@@ -32,12 +32,15 @@ std::int64_t largest(std::span<const float> logits) {
 void note(std::span<const float> reference, std::span<const float> other, Agreement& agreement) {
     double error = 0;
     double scale = 0;
+    bool finite = true;
     for (std::size_t i = 0; i < reference.size(); ++i) {
         const double difference = std::abs(double{reference[i]} - double{other[i]});
-        error = std::isfinite(difference) ? std::max(error, difference) : HUGE_VAL;
+        finite = finite && std::isfinite(difference);
+        error = std::max(error, difference);
         scale = std::max(scale, std::abs(double{reference[i]}));
     }
-    agreement.relativeError = std::max(agreement.relativeError, scale > 0 ? error / scale : error);
+    const double relative = scale > 0 ? error / scale : error;
+    agreement.relativeError = finite ? std::max(agreement.relativeError, relative) : HUGE_VAL;
     ++agreement.tokens;
     agreement.equal += largest(reference) == largest(other);
 }

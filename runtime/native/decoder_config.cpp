@@ -61,8 +61,11 @@ RotaryConfig rotaryConfig(Reader& reader) {
     RotaryConfig rotary;
     rotary.theta = reader.number("rope_theta", rotary.theta);
     const json* parameters = reader.find("rope_parameters");
+    const json* scaling = reader.find("rope_scaling");
+    if (parameters && scaling && !scaling->empty())
+        reader.refuse("the rotary embedding is described twice, by rope_parameters and rope_scaling");
     if (!parameters)
-        parameters = reader.find("rope_scaling");
+        parameters = scaling;
     if (!parameters)
         return rotary;
     if (!parameters->is_object()) {
@@ -85,6 +88,7 @@ RotaryConfig rotaryConfig(Reader& reader) {
         rotary.lowFrequencyFactor = rope.number("low_freq_factor", 0);
         rotary.highFrequencyFactor = rope.number("high_freq_factor", 0);
         rotary.originalTokens = rope.number("original_max_position_embeddings", 0);
+        reader.mustBe("original_max_position_embeddings", rotary.originalTokens); // would take its place
         if (!(rotary.originalTokens > 0) || !(rotary.highFrequencyFactor > rotary.lowFrequencyFactor) ||
             !(rotary.lowFrequencyFactor > 0))
             rope.refuse("its llama3 scaling makes no sense");
@@ -120,6 +124,8 @@ Result<DecoderConfig> decoderConfig(const json& config) {
     decoder.intermediate = reader.size("intermediate_size");
     decoder.queryHeads = reader.size("num_attention_heads");
     decoder.kvHeads = reader.size("num_key_value_heads", decoder.queryHeads);
+    reader.mustBe("model_type", name == "LlamaForCausalLM" ? "llama" : "qwen3"); // decides the class
+    reader.mustBe("auto_map", nullptr);                                          // code of its own
     decoder.headNorms = name == "Qwen3ForCausalLM";
     const bool divides = decoder.queryHeads > 0 && decoder.hidden % decoder.queryHeads == 0;
     decoder.headWidth =

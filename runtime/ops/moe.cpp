@@ -191,11 +191,7 @@ at::Tensor pickExperts(const PackedWeight& weight, const at::Tensor& indices) {
     auto* to = static_cast<std::byte*>(output.mutable_data_ptr());
     const int64_t bytes = shape.rows * shape.columns * static_cast<int64_t>(c10::elementSize(shape.dtype));
     for (int64_t i = 0; i < chosen.numel(); ++i) {
-        // As indexing does, from the end for negative ones.
-        const int64_t expert = experts[i] < 0 ? experts[i] + shape.experts : experts[i];
-        TORCH_CHECK_INDEX(expert >= 0 && expert < shape.experts, "index ", experts[i], " is not one of the ",
-                          shape.experts, " experts.");
-        weight.copyBlock(expert, to + i * bytes);
+        weight.copyBlock(expertAt(experts[i], shape.experts), to + i * bytes);
     }
     return output;
 }

@@ -10,8 +10,8 @@
 // Shapes: hidden [tokens, H]; routing weights and indices (int64) [tokens, k]; gate_up [experts, 2I, H], gate
 // first; down [experts, O, I] -> [tokens, O]. Logits [tokens, experts] -> weights and indices [tokens, k].
 // Any strides but for weights, which are contiguous. Errors: c10::ValueError for shapes and dtypes,
-// c10::IndexError for an index that is no expert's (on a GPU that is not looked at), c10::Error for a device
-// without kernels.
+// c10::IndexError for an index that is no expert's (negative ones count from the end; a GPU asserts on its
+// own), c10::Error for a device without kernels.
 #pragma once
 
 #include "runtime/ops/kernels.h"

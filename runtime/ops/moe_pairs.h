@@ -17,7 +17,11 @@ struct ExpertPairs {
     std::vector<int64_t> begins;
 };
 
-/// Indices [tokens, k] of int64. On the CPU an index that is not one of `experts` is c10::IndexError.
+/// The expert of an index: negative ones count from the end, as where a tensor is indexed. c10::IndexError
+/// for one that is out of range.
+int64_t expertAt(int64_t index, int64_t experts);
+
+/// Indices [tokens, k] of int64, as expertAt reads them. On a GPU the device asserts the range.
 ExpertPairs sortByExpert(const at::Tensor& indices, int64_t experts);
 
 } // namespace workbench::ops

@@ -87,6 +87,7 @@ private:
     Status bindNodes();
     Status foldConstants();
     void markLastUses();
+    Status makeDirectCalls();
     void dropUnused();
     Status bindSymbols(std::span<const at::Tensor> inputs);
     Status setUserInputs();

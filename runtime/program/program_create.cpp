@@ -34,9 +34,21 @@ Result<Program> Program::create(Graph graph, ParameterSource& parameters) {
     if (auto folded = program.foldConstants(); !folded)
         return folded.error();
     program.markLastUses();
-    for (BoundNode& node : program.m_nodes)
-        node.direct = directCall(node);
+    if (auto direct = program.makeDirectCalls(); !direct)
+        return direct.error();
     return program;
+}
+
+/// Reads the constants of fused operators, which may be wrong.
+Status Program::makeDirectCalls() {
+    for (BoundNode& node : m_nodes) {
+        auto made = guarded(describeNode(m_graph, node.node),
+                            [&]() -> Result<DirectCall> { return directCall(node); });
+        if (!made)
+            return made.error();
+        node.direct = std::move(*made);
+    }
+    return Ok{};
 }
 
 Status Program::setUserInputs() {

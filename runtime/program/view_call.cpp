@@ -106,6 +106,7 @@ DirectCall splitWithSizes(const BoundNode& node) {
     return [self = selfOf(node), outputs = node.outputs, parts = std::move(sizesOfParts),
             along = node.arguments[2].toInt()](Values& values, const SymTable&, const RunOptions&) {
         const at::Tensor tensor = valueOf(values, self);
+        TORCH_CHECK_VALUE(tensor.dim() > 0, "a number without dimensions cannot be split.");
         const std::int64_t dim = at::maybe_wrap_dim(along, tensor.dim());
         at::DimVector sizes(tensor.sizes());
         std::int64_t begin = 0;

@@ -75,14 +75,16 @@ Result<Reply> Workshop::bench(const Request& request) {
     auto work = benchWork(request.params(), (*first)->vocabulary());
     if (!work)
         return work.error();
-    BenchEngines engines(work->loads);
+    BenchEngines engines(work->loads, names->size());
     for (const std::string& name : *names) {
-        const auto native = m_native.find(name);
-        auto model = native == m_native.end() ? modelNamed(name)
-                                              : Result<LanguageModel*>(static_cast<LanguageModel*>(nullptr));
+        if (const auto native = m_native.find(name); native != m_native.end()) {
+            engines.add(name, native->second);
+            continue;
+        }
+        auto model = modelNamed(name);
         if (!model)
             return model.error();
-        if (auto added = *model ? engines.add(name, **model) : engines.add(name, native->second); !added)
+        if (auto added = engines.add(name, **model); !added)
             return added.error();
     }
     BenchmarkEvents events(request, engines.contenders(), work->rounds);
@@ -90,7 +92,7 @@ Result<Reply> Workshop::bench(const Request& request) {
                                               request.cancelled(), events.observer());
     if (!measured)
         return measured.error();
-    Reply reply{{{"native", engines.agreement()},
+    Reply reply{{{"native", engines.native()},
                  {"memory",
                   {{"peak_bytes", peakMemoryBytes().value_or(0)},
                    {"weight_bytes", (*first)->program().parameterBytes()},

@@ -54,6 +54,12 @@ Json familiesJson(const Graph& graph, const std::vector<double>& seconds) {
 
 } // namespace
 
+/// All caches together, and that of the comparison, take half of what is free at most.
+BenchEngines::BenchEngines(const std::vector<benchmark::Load>& loads, std::size_t programs) : m_loads(loads) {
+    if (const auto available = availableMemoryBytes())
+        m_largestCache = *available / (2 * (static_cast<std::int64_t>(programs) + 1));
+}
+
 PagedKvOptions BenchEngines::cacheFor(const std::vector<AttentionShape>& shapes) {
     PagedKvOptions options;
     std::int64_t tokens = 0;
@@ -63,8 +69,8 @@ PagedKvOptions BenchEngines::cacheFor(const std::vector<AttentionShape>& shapes)
     const bool windows = std::any_of(shapes.begin(), shapes.end(),
                                      [](const AttentionShape& shape) { return shape.window > 0; });
     options.bytes = (windows ? 3 : 1) * tokenBytes(shapes) * (tokens + 4 * options.blockTokens);
-    if (const auto available = availableMemoryBytes())
-        options.bytes = std::min(options.bytes, *available / 4);
+    if (m_largestCache)
+        options.bytes = std::min(options.bytes, *m_largestCache);
     m_cacheBytes += options.bytes;
     return options;
 }
@@ -96,7 +102,12 @@ Status BenchEngines::add(const std::string& name, LanguageModel& model) {
     return start(name, std::move(*runner), program, layout);
 }
 
-Status BenchEngines::add(const std::string& name, std::shared_ptr<native::Decoder> decoder) {
+void BenchEngines::add(const std::string& name, std::shared_ptr<native::Decoder> decoder) {
+    if (auto added = addNative(name, decoder); !added)
+        m_native = {{"reason", added.error().message}};
+}
+
+Status BenchEngines::addNative(const std::string& name, const std::shared_ptr<native::Decoder>& decoder) {
     const PagedKvOptions options = cacheFor(native::attentionShapes(decoder->config(), decoder->dtype()));
     auto runner = native::NativeRunner::create(decoder, options);
     auto reference =
@@ -111,9 +122,9 @@ Status BenchEngines::add(const std::string& name, std::shared_ptr<native::Decode
     auto agreement = benchmark::compareModels(**reference, **runner, layout);
     if (!agreement)
         return agreement.error();
-    m_agreement = {{"relative_error", agreement->relativeError},
-                   {"tokens", agreement->tokens},
-                   {"equal", agreement->equal}};
+    m_native = {{"relative_error", agreement->relativeError},
+                {"tokens", agreement->tokens},
+                {"equal", agreement->equal}};
     if (agreement->relativeError > tolerance(decoder->dtype()))
         return Error{ErrorCode::runtimeFailed,
                      "The hand-written code computes other numbers than the model: its logits are " +

@@ -7,6 +7,7 @@
 #include "runtime/worker/json_edge.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,19 @@ namespace workbench {
 /// round brings the same prompts.
 class BenchEngines {
 public:
-    /// `loads`: what the caches must have room for.
-    explicit BenchEngines(const std::vector<benchmark::Load>& loads) : m_loads(loads) {}
+    /// `loads`: what the caches must have room for. `programs`: how many will be added.
+    BenchEngines(const std::vector<benchmark::Load>& loads, std::size_t programs);
 
     Status add(const std::string& name, LanguageModel& model);
     /// Hand-written code; first compared with the program that was added before, which is the model as it is.
-    /// An Error where its logits are further from that one's than rounding explains.
-    Status add(const std::string& name, std::shared_ptr<native::Decoder> decoder);
+    /// Where it cannot run, or its logits are further from that one's than rounding explains, it takes no
+    /// part and native() says why.
+    void add(const std::string& name, std::shared_ptr<native::Decoder> decoder);
 
     std::vector<benchmark::Contender> contenders() const;
-    /// {"relative_error", "tokens", "equal"} of the comparison; null without hand-written code.
-    const Json& agreement() const { return m_agreement; }
+    /// {"relative_error", "tokens", "equal"} of the comparison, or the "reason" why it takes no part; null
+    /// without hand-written code.
+    const Json& native() const { return m_native; }
     std::int64_t cacheBytes() const { return m_cacheBytes; }
     /// Runs the load once more on each program with clocks at kernels and nodes: by program
     /// {"steps", "step_s", "model_s", "kernels": {name: seconds}, "families": {name: seconds}}.
@@ -38,6 +41,7 @@ private:
         std::unique_ptr<Engine> engine;
         ProgramRunner* program = nullptr; ///< of the engine; null for hand-written code
     };
+    Status addNative(const std::string& name, const std::shared_ptr<native::Decoder>& decoder);
     PagedKvOptions cacheFor(const std::vector<AttentionShape>& shapes);
     Status start(const std::string& name, std::unique_ptr<ModelRunner> runner, ProgramRunner* program,
                  const BlockLayout& layout);
@@ -45,7 +49,8 @@ private:
     const std::vector<benchmark::Load>& m_loads;
     std::vector<Entry> m_entries;
     LanguageModel* m_original = nullptr;
-    Json m_agreement;
+    Json m_native;
+    std::optional<std::int64_t> m_largestCache; ///< bytes
     std::int64_t m_cacheBytes = 0;
 };
 

@@ -5,6 +5,11 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
+/// Bounds of one round: all prompts are in memory at once.
+constexpr std::int64_t kMostRequests = 100'000;
+constexpr std::int64_t kMostTokens = 16 << 20;
+constexpr double kLatestArrival = 86'400; // seconds
+
 Error tooSmall() {
     return Error{ErrorCode::badInput,
                  "A benchmark needs at least one prompt token, one new token, one request and one round.",
@@ -29,6 +34,24 @@ Result<std::vector<benchmark::RequestSize>> traceSizes(const std::vector<Json>& 
     return sizes;
 }
 
+Error tooLarge() {
+    return Error{ErrorCode::badInput,
+                 "A round has at most " + std::to_string(kMostRequests) + " requests, " +
+                     std::to_string(kMostTokens) + " tokens and one day.",
+                 {}};
+}
+
+bool fits(const std::vector<benchmark::RequestSize>& sizes) {
+    std::int64_t left = kMostTokens;
+    for (const benchmark::RequestSize& size : sizes) {
+        if (size.promptTokens > left || size.newTokens > left - size.promptTokens ||
+            size.arrivalSeconds > kLatestArrival)
+            return false;
+        left -= size.promptTokens + size.newTokens;
+    }
+    return std::ssize(sizes) <= kMostRequests;
+}
+
 bool allPositive(const std::vector<benchmark::RequestSize>& sizes) {
     for (const benchmark::RequestSize& size : sizes)
         if (size.promptTokens < 1 || size.newTokens < 1)
@@ -41,7 +64,7 @@ bool allPositive(const std::vector<benchmark::RequestSize>& sizes) {
 Result<BenchWork> benchWork(const Json& params, std::int64_t vocabulary) {
     auto prompt = optional<std::int64_t>(params, "prompt_tokens", 64);
     auto fresh = optional<std::int64_t>(params, "new_tokens", 32);
-    auto rounds = optional<std::int64_t>(params, "rounds", 5);
+    auto rounds = optional<std::int64_t>(params, "rounds", 6);
     auto concurrency = optional<std::int64_t>(params, "concurrency", 1);
     auto prompts = optional<std::vector<Integers>>(params, "prompts", {});
     auto requests = optional<std::vector<Json>>(params, "requests", {});
@@ -53,6 +76,10 @@ Result<BenchWork> benchWork(const Json& params, std::int64_t vocabulary) {
             return *error;
     if (*rounds < 1 || *fresh < 1 || *concurrency < 1)
         return tooSmall();
+    if (*concurrency > kMostRequests || *fresh > kMostTokens)
+        return tooLarge();
+    if (!prompts->empty() && (*concurrency > 1 || !requests->empty()))
+        return Error{ErrorCode::badInput, "Prompts are measured one at a time, a round each.", {}};
     BenchWork work{{}, *rounds};
     for (Integers& tokens : *prompts) {
         if (tokens.empty())
@@ -68,6 +95,8 @@ Result<BenchWork> benchWork(const Json& params, std::int64_t vocabulary) {
         sizes->assign(static_cast<std::size_t>(*concurrency), {0, *prompt, *fresh});
     if (!allPositive(*sizes))
         return tooSmall();
+    if (!fits(*sizes))
+        return tooLarge();
     work.loads.push_back(benchmark::syntheticLoad(*sizes, vocabulary));
     return work;
 }

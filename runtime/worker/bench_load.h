@@ -11,7 +11,7 @@ namespace workbench {
 /// What a "bench" request asks for.
 struct BenchWork {
     std::vector<benchmark::Load> loads; ///< one a round in turn
-    std::int64_t rounds = 5;
+    std::int64_t rounds = 6;
 };
 
 /// Of a request's "rounds" and one of

@@ -121,6 +121,7 @@ Result<Reply> Workshop::load(const Request& request) {
         return Error{ErrorCode::badInput, "This worker runs programs on cpu, not on '" + *device + "'.",
                      *device};
     m_loaded.erase(*name); // a failed load must not leave the old program to be mistaken for the new one
+    m_native.clear();      // belongs to the programs that were loaded before it
     auto graph = parseGraph(*text);
     if (!graph)
         return graph.error();

@@ -95,7 +95,7 @@ void MeasureForm::makeLoadRows(QFormLayout& rows) {
     rows.addRow(m_prompts);
     m_newTokens = spinBox("newTokens", tr("New tokens"), 1 << 20, 32);
     rows.addRow(tr("&New tokens:"), m_newTokens);
-    m_rounds = spinBox("rounds", tr("Rounds of each program"), 10000, 5);
+    m_rounds = spinBox("rounds", tr("Rounds of each program"), 10000, 6);
     m_rounds->setToolTip(tr("Before and after run in turn this often. Six rounds give 95 % confidence."));
     rows.addRow(tr("&Rounds:"), m_rounds);
     m_leaveOneOut = new QCheckBox(tr("Also &without each pattern"));

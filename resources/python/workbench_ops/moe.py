@@ -34,9 +34,19 @@ def check_experts(hidden: Tensor, routing_weights: Tensor, indices: Tensor, gate
             f"gate_up must be [experts, 2I, {hidden.size(1)}] and down [experts, outputs, I], got {list(gate_up.shape)} and {list(down.shape)}.")
 
 
+def expert_indices(indices: Tensor, experts: int) -> Tensor:
+    """Negative indices count from the end, as where a tensor is indexed."""
+    counted = torch.where(indices < 0, indices + experts, indices)
+    if bool(((counted < 0) | (counted >= experts)).any()):
+        wrong = indices[(counted < 0) | (counted >= experts)][0].item()
+        raise IndexError(f"workbench::moe_experts: index {wrong} is not one of the {experts} experts.")
+    return counted
+
+
 def moe_experts_reference(hidden: Tensor, routing_weights: Tensor, indices: Tensor, gate_up: Tensor, down: Tensor, *, activation: str) -> Tensor:
     check_experts(hidden, routing_weights, indices, gate_up, down, activation)
     tokens, k = indices.shape
+    indices = expert_indices(indices, gate_up.size(0))
     outputs = hidden.new_zeros((tokens, k, down.size(1)))
     for expert in range(gate_up.size(0)):
         token, place = (indices == expert).nonzero(as_tuple=True)
@@ -55,20 +65,21 @@ def moe_experts_backward(arguments: dict[str, Any], gradients: Sequence[Tensor |
     hidden, indices, activation = arguments["hidden"], arguments["indices"], arguments["activation"]
     wide = accumulation_dtype(hidden.dtype)
     tokens, k = indices.shape
-    chosen = indices.reshape(-1)
+    experts = arguments["down"].size(0)
+    chosen = torch.where(indices < 0, indices + experts, indices).reshape(-1)
     rows = hidden.to(wide).repeat_interleave(k, 0).unsqueeze(-1)  # [pairs, H, 1]
     first, second = arguments["gate_up"].to(wide)[chosen], arguments["down"].to(wide)[chosen]
     both = torch.bmm(first, rows).squeeze(-1)
     gate, up = both.chunk(2, -1)
     gated = (ACTIVATIONS[activation](gate) * up).unsqueeze(-1)
-    outputs = torch.bmm(second, gated).view(tokens, k, -1)
+    outputs = torch.bmm(second, gated).view(tokens, k, second.size(1))
     outer = gradients[0].to(wide).unsqueeze(1)  # [T, 1, O]
     weights = arguments["routing_weights"]
-    each = (outer * weights.to(wide).unsqueeze(-1)).reshape(tokens * k, -1, 1)  # of the outputs
+    each = (outer * weights.to(wide).unsqueeze(-1)).reshape(tokens * k, second.size(1), 1)  # of the outputs
     below = torch.bmm(second.transpose(1, 2), each).squeeze(-1)
     halves = act_and_mul_backward({"gate_up": both, "activation": activation}, [below], {"gate_up"})["gate_up"].unsqueeze(-1)
     found: dict[str, Tensor | None] = {
-        "hidden": torch.bmm(first.transpose(1, 2), halves).view(tokens, k, -1).sum(1).to(hidden.dtype),
+        "hidden": torch.bmm(first.transpose(1, 2), halves).view(tokens, k, hidden.size(1)).sum(1).to(hidden.dtype),
         "routing_weights": (outputs * outer).sum(-1).to(weights.dtype),
     }
     for name, one in (("gate_up", torch.bmm(halves, rows.transpose(1, 2))), ("down", torch.bmm(each, gated.transpose(1, 2)))):

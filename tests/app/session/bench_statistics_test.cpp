@@ -40,6 +40,13 @@ TEST(BenchStatistics, TheMediansIntervalIsThatOfTheTables) {
     }
 }
 
+/// (n - 1.96 sqrt(n)) / 2, the tables' formula for many values.
+TEST(BenchStatistics, TheIntervalOfManyValuesStaysAboutTheMedian) {
+    for (const auto& [count, low] :
+         std::vector<std::pair<int, int>>{{500, 228}, {501, 228}, {1100, 517}, {10000, 4902}})
+        EXPECT_NEAR(medianInterval(upTo(count)).low, low, 1) << count;
+}
+
 TEST(BenchStatistics, FewValuesGiveTheirWholeRange) {
     const Interval interval = medianInterval({3, 1, 2});
     EXPECT_EQ(interval.low, 1);
@@ -48,24 +55,27 @@ TEST(BenchStatistics, FewValuesGiveTheirWholeRange) {
 
 TEST(BenchStatistics, RoundsAreComparedWithTheirPartners) {
     // The machine slows down to a third for both: the ratio stays.
-    const Comparison comparison = compareSpeeds({90, 60, 30, 30}, {120, 80, 40, 40});
+    const Comparison comparison = compareSpeeds({90, 60, 30, 30, 45, 15}, {120, 80, 40, 40, 60, 20});
     EXPECT_NEAR(comparison.ratio, 4.0 / 3, 1e-12);
     EXPECT_NEAR(comparison.interval.low, 4.0 / 3, 1e-12);
     EXPECT_EQ(comparison.verdict, SpeedVerdict::faster);
 }
 
 TEST(BenchStatistics, ADifferenceSmallerThanTheSpreadIsNone) {
-    const Comparison comparison = compareSpeeds({100, 100, 100, 100}, {104, 97, 103, 102});
+    const Comparison comparison =
+        compareSpeeds({100, 100, 100, 100, 100, 100}, {104, 97, 103, 102, 101, 102});
     EXPECT_EQ(comparison.verdict, SpeedVerdict::withinSpread);
     EXPECT_EQ(describe(comparison), "1.02 times (0.97 to 1.04): within the spread");
 }
 
 TEST(BenchStatistics, SlowerIsSaidAsClearly) {
-    EXPECT_EQ(compareSpeeds({100, 100, 100}, {90, 91, 89}).verdict, SpeedVerdict::slower);
+    EXPECT_EQ(compareSpeeds({100, 100, 100, 100, 100, 100}, {90, 91, 89, 90, 90, 90}).verdict,
+              SpeedVerdict::slower);
 }
 
-TEST(BenchStatistics, TwoRoundsAreTooFewForAVerdict) {
-    EXPECT_EQ(compareSpeeds({1, 1}, {2, 2}).verdict, SpeedVerdict::tooFewRounds);
+// Of five rounds of equal programs one in sixteen has all ratios on one side.
+TEST(BenchStatistics, FiveRoundsAreTooFewForAVerdict) {
+    EXPECT_EQ(compareSpeeds({1, 1, 1, 1, 1}, {2, 2, 2, 2, 2}).verdict, SpeedVerdict::tooFewRounds);
     EXPECT_EQ(describe(compareSpeeds({}, {})), "too few rounds");
 }
 

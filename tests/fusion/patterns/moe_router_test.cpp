@@ -133,6 +133,18 @@ TEST(MoeRouter, RefusesASoftmaxOverTheTokens) {
         "the scores are a softmax over all experts, before or after the selection; aten.softmax (%probs)");
 }
 
+TEST(MoeRouter, RefusesLogitsInBatches) {
+    EXPECT_EQ(routerRefusal(
+                  {{"%probs: f32[s0, 6] = aten.softmax.int(self=%logits",
+                    "%cube: bf16[1, s0, 6] = aten.unsqueeze.default(self=%logits, dim=0) @\"mlp.gate\"\n"
+                    "%probs: f32[1, s0, 6] = aten.softmax.int(self=%cube"},
+                   {"%top: f32[s0, 2], %chosen: i64[s0, 2]", "%top: f32[1, s0, 2], %chosen: i64[1, s0, 2]"},
+                   {"%total: f32[s0, 1]", "%total: f32[1, s0, 1]"},
+                   {"%share: f32[s0, 2]", "%share: f32[1, s0, 2]"},
+                   {"%weights: bf16[s0, 2]", "%weights: bf16[1, s0, 2]"}}),
+              "the logits are [tokens, experts]; 3 dims");
+}
+
 TEST(MoeRouter, RefusesScoresWithABias) {
     EXPECT_EQ(
         routerRefusal({{"%top: f32[s0, 2], %chosen", "%biased: f32[s0, 6] = aten.add.Tensor(self=%probs, "

@@ -213,6 +213,13 @@ TEST(Moe, RefusesIndicesThatAreClampedForExpertParallelism) {
               "weights aten._to_copy (%weights) [s0, 2]");
 }
 
+TEST(Moe, RefusesIndicesThatTheKernelDoesNotTake) {
+    EXPECT_EQ(moeRefusal({{"%ids: i64[2*s0] = aten.view.default(self=%chosen, size=[-1])",
+                           "%far: i64[2*s0] = aten.view.default(self=%chosen, size=[-1]) @\"mlp.experts\"\n"
+                           "%ids: i32[2*s0] = aten._to_copy.default(self=%far, dtype=dtype:i32)"}}),
+              "the indices are of 64 bits; i32");
+}
+
 TEST(Moe, RefusesANormAfterTheExperts) {
     EXPECT_EQ(moeRefusal({{"%wcol: bf16", "%norm: bf16[2*s0, 8] = aten.rms_norm.default(input=%out, "
                                           "normalized_shape=[8]) @\"mlp.experts\"\n%wcol: bf16"},

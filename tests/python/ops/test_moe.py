@@ -64,6 +64,24 @@ def test_kernel_equals_reference(library, dtype):
     torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("experts", (moe.moe_experts_reference, ops.moe_experts))
+def test_negative_indices_count_from_the_end(experts):
+    x, weights, indices, gate_up, down = case("odd", torch.float32)
+    expected = experts(x, weights, indices, gate_up, down, activation="silu")
+    wrapped = torch.where(indices > 2, indices - gate_up.size(0), indices)
+    assert torch.equal(experts(x, weights, wrapped, gate_up, down, activation="silu"), expected)
+    for wrong in (gate_up.size(0), -gate_up.size(0) - 1):
+        with pytest.raises(IndexError, match=f"index {wrong} is not one of the 5 experts"):
+            experts(x, weights, torch.full_like(indices, wrong), gate_up, down, activation="silu")
+
+
+def test_no_tokens_have_gradients_of_nothing():
+    x, weights, indices, gate_up, down = case("none", torch.float32)
+    gate_up.requires_grad_()
+    ops.moe_experts(x, weights, indices, gate_up, down, activation="silu").sum().backward()
+    assert gate_up.grad is not None and not gate_up.grad.any()
+
+
 ROUTERS = {
     "qwen3-moe": ("softmax_first", True),
     "olmoe": ("softmax_first", False),

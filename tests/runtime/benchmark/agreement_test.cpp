@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace workbench::benchmark {
 namespace {
 
@@ -48,6 +51,14 @@ TEST(Agreement, SeesOtherNumbersAndOtherText) {
     ASSERT_TRUE(found);
     EXPECT_DOUBLE_EQ(found->relativeError, 2);
     EXPECT_EQ(found->equal, 0);
+}
+
+TEST(Agreement, OfNumbersWithoutEndIsNone) {
+    FakeModel a(layoutOf(32));
+    Shifted b(std::numeric_limits<float>::infinity());
+    const auto found = compareModels(b, a, layoutOf(32));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->relativeError, HUGE_VAL);
 }
 
 TEST(Agreement, NeedsRoomForItsTokens) {

@@ -49,9 +49,24 @@ TEST(DecoderConfig, ReadsWhatOlderVersionsWrite) {
     EXPECT_EQ(read->rotary.factor, 2);
 }
 
+// transformers lets the outer context length take the place of the inner one.
+TEST(DecoderConfig, RefusesTwoOriginalContextLengths) {
+    json config = smolLm2();
+    config["rope_parameters"] = {{"rope_type", "llama3"},   {"rope_theta", 5e5},
+                                 {"factor", 8.0},           {"low_freq_factor", 1.0},
+                                 {"high_freq_factor", 4.0}, {"original_max_position_embeddings", 8192}};
+    EXPECT_TRUE(decoderConfig(config));
+    config["original_max_position_embeddings"] = 8192;
+    EXPECT_TRUE(decoderConfig(config));
+    config["original_max_position_embeddings"] = 64;
+    EXPECT_FALSE(decoderConfig(config));
+}
+
 TEST(DecoderConfig, Qwen3NormalisesItsHeads) {
     json config = smolLm2();
     config["architectures"] = {"Qwen3ForCausalLM"};
+    EXPECT_FALSE(decoderConfig(config)); // transformers goes by the model type
+    config["model_type"] = "qwen3";
     const auto read = decoderConfig(config);
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_TRUE(read->headNorms);
@@ -81,6 +96,10 @@ TEST(DecoderConfig, SaysWhatItDoesNotCompute) {
     EXPECT_PRED2(names, reasonAgainst("rope_parameters", {{"rope_type", 3}}), "scaling is '3'");
     EXPECT_PRED2(names, reasonAgainst("rope_parameters", {{"partial_rotary_factor", 0.5}}),
                  "partial_rotary_factor");
+    EXPECT_PRED2(names, reasonAgainst("rope_scaling", {{"rope_type", "linear"}, {"factor", 4.0}}),
+                 "described twice");
+    EXPECT_PRED2(names, reasonAgainst("model_type", "mistral"), "model_type is \"mistral\"");
+    EXPECT_PRED2(names, reasonAgainst("auto_map", {{"AutoModelForCausalLM", "own.Own"}}), "auto_map");
     EXPECT_FALSE(decoderConfig(json::array()));
 }
 

@@ -1,5 +1,5 @@
-#include "runtime/ops/moe.h"
 #include "runtime/ops/kernels.h"
+#include "runtime/ops/moe.h"
 #include "runtime/ops/moe_pairs.h"
 #include "tests/runtime/ops/support.h"
 
@@ -198,6 +198,16 @@ TEST_P(MoeTest, PickedExpertsAreThePlainMatrices) {
     }
 }
 
+TEST_P(MoeTest, NegativeIndicesCountFromTheEndAsWhereATensorIsIndexed) {
+    const Sizes sizes{3, 2, 4, 16, 8, 16};
+    const at::Tensor gateUp = firstWeight(sizes), down = secondWeight(sizes);
+    MoeArgs args = arguments(sizes);
+    args.indices = at::tensor({3, 0, 1, 3, 2, 3}, args.indices.options()).view({3, 2});
+    const at::Tensor expected = moeExperts(args, gateUp, down);
+    args.indices = at::tensor({-1, 0, -3, 3, 2, -1}, args.indices.options()).view({3, 2});
+    EXPECT_TRUE(at::equal(moeExperts(args, gateUp, down), expected));
+}
+
 TEST_P(MoeTest, RefusesWrongArguments) {
     const Sizes sizes{3, 2, 4, 16, 8, 16};
     const MoeArgs args = arguments(sizes);
@@ -221,6 +231,9 @@ TEST_P(MoeTest, RefusesWrongArguments) {
     wrong.indices = at::full_like(args.indices, 4);
     expectRefused([&] { moeExperts(wrong, gateUp, down); },
                   "workbench::moe_experts: index 4 is not one of the 4 experts.");
+    wrong.indices = at::full_like(args.indices, -5);
+    expectRefused([&] { moeExperts(wrong, gateUp, down); },
+                  "workbench::moe_experts: index -5 is not one of the 4 experts.");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MoeTest, ::testing::ValuesIn(testing::allPlaces()), testing::whereName);

@@ -59,6 +59,7 @@ Status runBench(const Options& options, Context& context) {
     Runtime runtime(context.locations, options.worker, options.workerModel);
     MeasureRequest request{std::move(*load), options.leaveOneOut};
     request.native = request.profile = true;
+    request.eager = options.eager;
     auto report = measure(**opened, runtime, request, {}, context.job);
     if (!report)
         return report.error();

@@ -42,6 +42,7 @@ void addBenchOptions(CLI::App& app, Options& options) {
     app.add_option("--prompts", options.prompts, "File with a prompt a line, instead of made-up tokens")
         ->excludes("--prompt-tokens")
         ->excludes("--concurrency");
+    addSwitch(app, "--eager", options.eager, "Also transformers, which loads the weights once more");
     addSwitch(app, "--leave-one-out", options.leaveOneOut, "Also measure without each of the patterns");
     addSwitch(app, "--json", options.json, "One JSON object on stdout");
     app.add_option("--report", options.report, "Write the measurement with pictures as one HTML file");

@@ -28,6 +28,8 @@ std::vector<Column> columnsOf(const BenchReport& report) {
         columns.push_back({"native", &*report.native});
     columns.push_back({"after", &report.after});
     columns.push_back({"before", &report.before});
+    if (report.eager)
+        columns.push_back({"eager", &*report.eager});
     return columns;
 }
 
@@ -70,6 +72,8 @@ void printQuantity(std::ostream& out, const char* name, const BenchReport& repor
     out << "\n         after against before " << describe(compare(report.before, report.after, quantity));
     if (report.native)
         out << "; against native " << describe(compare(*report.native, report.after, quantity));
+    if (report.eager)
+        out << "; against eager " << describe(compare(*report.eager, report.after, quantity));
     out << '\n';
 }
 
@@ -133,6 +137,8 @@ void printMemory(std::ostream& out, const json& memory) {
 void printNative(std::ostream& out, const BenchReport& report) {
     if (!report.native && !report.nativeReason.empty())
         out << "native   not available: " << report.nativeReason << '\n';
+    if (!report.eager && !report.eagerReason.empty())
+        out << "eager    not available: " << report.eagerReason << '\n';
     if (report.nativeCheck.is_object()) {
         std::ostringstream error;
         error << std::setprecision(2) << report.nativeCheck.value("relative_error", 0.0);

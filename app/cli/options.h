@@ -75,6 +75,7 @@ struct Options {
     std::string loadKind = "single";
     std::filesystem::path traceFile;
     std::filesystem::path prompts;
+    bool eager = false; ///< bench
     bool leaveOneOut = false;
     std::filesystem::path report;
     std::string bisectBy = "numbers"; ///< bisect: "numbers", "speed"

@@ -37,6 +37,8 @@ std::vector<Column> columnsOf(const BenchReport& report) {
         columns.push_back({"native", &*report.native});
     columns.push_back({"after", &report.after});
     columns.push_back({"before", &report.before});
+    if (report.eager)
+        columns.push_back({"eager", &*report.eager});
     return columns;
 }
 
@@ -74,6 +76,8 @@ std::string comparisons(const BenchReport& report) {
     if (report.native)
         html +=
             row({"after against native", describe(compare(*report.native, report.after, quantity))}, "td");
+    if (report.eager)
+        html += row({"after against eager", describe(compare(*report.eager, report.after, quantity))}, "td");
     html += row({"after against before", describe(compare(report.before, report.after, quantity))}, "td");
     for (const PatternEffect& effect : report.patterns)
         html += row({effect.pattern + " (" + std::to_string(effect.sites) + " sites), with against without",
@@ -150,6 +154,8 @@ std::string benchHtml(const BenchReport& report) {
                        speedBarsSvg(bars);
     if (!report.native && !report.nativeReason.empty())
         html += "<p>native: not available. " + htmlText(report.nativeReason) + "</p>\n";
+    if (!report.eager && !report.eagerReason.empty())
+        html += "<p>eager: not available. " + htmlText(report.eagerReason) + "</p>\n";
     return html + comparisons(report) + "<h2>By round</h2>\n" + roundCurvesSvg(curves) +
            "<h2>Latency</h2>\n" + latencies(report) + times(report) + "</body></html>\n";
 }

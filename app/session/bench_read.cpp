@@ -137,19 +137,23 @@ void readModel(const JsonView& view, BenchReport& report) {
     report.randomWeights = view.at("random_weights").boolean();
 }
 
-void readNative(const JsonView& view, BenchReport& report) {
+/// A program, or why there is none.
+void readOptional(const JsonView& view, const BenchLoad& load, std::optional<BenchProgram>& program,
+                  std::string& reason) {
     if (view.has("reason")) {
         view.expectKeys({"available", "reason"});
-        report.nativeReason = view.at("reason").text();
+        reason = view.at("reason").text();
     } else {
-        report.native = readProgram(view, report.load);
+        program = readProgram(view, load);
     }
 }
 
 void readOthers(const JsonView& view, BenchReport& report) {
     if (view.has("native"))
-        readNative(view.at("native"), report);
-    for (const char* change : {"change", "against_native"})
+        readOptional(view.at("native"), report.load, report.native, report.nativeReason);
+    if (view.has("eager"))
+        readOptional(view.at("eager"), report.load, report.eager, report.eagerReason);
+    for (const char* change : {"change", "against_native", "against_eager"})
         if (view.has(change)) {
             view.at(change).expectKeys({"output", "prefill"}, {"decode"});
             checkChange(view.at(change));
@@ -164,7 +168,8 @@ void readOthers(const JsonView& view, BenchReport& report) {
 BenchReport readReport(const JsonView& view) {
     BenchReport report;
     view.expectKeys({"schema", "model", "machine", "load", "before", "after", "change"},
-                    {"patterns", "native", "against_native", "native_check", "profile", "memory"});
+                    {"patterns", "native", "against_native", "native_check", "eager", "against_eager",
+                     "profile", "memory"});
     readModel(view.at("model"), report);
     view.at("machine").members(); // of any worker, perhaps a later one: shown, not interpreted
     report.machine = view.at("machine").raw();

@@ -70,6 +70,8 @@ BenchProgram* BenchRecorder::program(const std::string& name) {
         return &m_report.after;
     if (name == kNative && m_report.native)
         return &*m_report.native;
+    if (name == kEager && m_report.eager)
+        return &*m_report.eager;
     for (PatternEffect& effect : m_report.patterns)
         if (name == kWithout + effect.pattern)
             return &effect.without;
@@ -93,6 +95,11 @@ Status BenchRecorder::add(const json& event) {
                    percentile(times.tokenMs, 1),        percentile(times.firstTokenMs, 0.9),
                    percentile(times.firstTokenMs, 0.99)};
     return Ok{};
+}
+
+void BenchRecorder::dropEager(const std::string& reason) {
+    m_report.eager.reset();
+    m_report.eagerReason = reason;
 }
 
 /// What the worker says at the end, with the report's names for programs; those of leave-one-out are left

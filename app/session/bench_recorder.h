@@ -12,6 +12,7 @@ namespace workbench {
 inline constexpr const char* kBefore = "original";
 inline constexpr const char* kAfter = "rewritten";
 inline constexpr const char* kNative = "native";
+inline constexpr const char* kEager = "eager"; ///< not in the worker
 
 inline constexpr const char* kWithout = "without ";
 
@@ -25,6 +26,8 @@ public:
     Status add(const nlohmann::json& event);
     /// Memory, profile and the check of hand-written code, of the worker's answer.
     void addSummary(const nlohmann::json& summary);
+    /// transformers takes no part from now on.
+    void dropEager(const std::string& reason);
     const BenchReport& report() const { return m_report; }
 
 private:

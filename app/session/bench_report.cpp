@@ -85,13 +85,19 @@ Json loadJson(const BenchLoad& load) {
     return json;
 }
 
-void addOthers(const BenchReport& report, Json& json) {
-    if (report.native && !report.native->rounds.empty()) {
-        json["native"] = programJson(*report.native, report.load);
-        json["against_native"] = changeJson(*report.native, report.after);
-    } else if (!report.nativeReason.empty()) {
-        json["native"] = {{"available", false}, {"reason", report.nativeReason}};
+void addProgram(const char* name, const std::optional<BenchProgram>& program, const std::string& reason,
+                const BenchReport& report, Json& json) {
+    if (program && !program->rounds.empty()) {
+        json[name] = programJson(*program, report.load);
+        json[std::string("against_") + name] = changeJson(*program, report.after);
+    } else if (!reason.empty()) {
+        json[name] = {{"available", false}, {"reason", reason}};
     }
+}
+
+void addOthers(const BenchReport& report, Json& json) {
+    addProgram("native", report.native, report.nativeReason, report, json);
+    addProgram("eager", report.eager, report.eagerReason, report, json);
     for (const auto& [key, value] : {std::pair{"native_check", &report.nativeCheck},
                                      {"profile", &report.profile},
                                      {"memory", &report.memory}})

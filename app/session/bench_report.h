@@ -93,6 +93,8 @@ struct BenchReport {
     std::vector<PatternEffect> patterns; ///< empty: not asked for
     std::optional<BenchProgram> native;  ///< hand-written code over the same kernels
     std::string nativeReason;            ///< why there is none, where it was asked for
+    std::optional<BenchProgram> eager;   ///< the model as transformers runs it
+    std::string eagerReason;             ///< likewise
     /// What the worker says, shown and not interpreted; null where it was not asked: {"relative_error",
     /// "tokens", "equal"} of the hand-written code against the model.
     nlohmann::json nativeCheck;
@@ -108,9 +110,10 @@ Comparison effectOf(const PatternEffect& effect, const BenchReport& report, Quan
 inline constexpr int kBenchSchema = 1;
 
 /// {"schema", "model", "machine", "load", "before", "after", "change"}, and what was asked for of "native",
-/// "against_native", "patterns", "profile", "memory". A program is {"tokens_per_s":
+/// "against_native", "eager", "against_eager", "patterns", "profile", "memory". A program is {"tokens_per_s":
 /// {"median", "min", "max"}} of the load's main quantity, the same under "prefill" and "decode", latency and
-/// rounds. "against_native" is after over native, as "change" is after over before.
+/// rounds. "against_native" is after over native, as "change" is after over before. Where a program was asked
+/// for and cannot be had, it is {"available": false, "reason"}.
 nlohmann::ordered_json toJson(const BenchReport& report);
 /// Strict: an unknown key or schema, a wrong type and figures that do not agree with their rounds are errors
 /// that name the place. `where`: the file.

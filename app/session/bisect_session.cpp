@@ -76,6 +76,12 @@ Result<std::vector<std::string>> appliedSites(const Session& session) {
 
 Result<SessionBisect> bisectSession(const Session& session, Runtime& runtime,
                                     const SessionBisectRequest& request, const Job& job) {
+    if (request.by == By::speed && request.load.rounds < static_cast<std::int64_t>(kFewestRounds))
+        return Error{ErrorCode::usage,
+                     std::to_string(request.load.rounds) +
+                         " rounds are too few to call anything slower: take " +
+                         std::to_string(kFewestRounds) + " or more",
+                     {}};
     auto sites = appliedSites(session);
     if (!sites)
         return sites.error();

@@ -1,5 +1,6 @@
 #include "app/session/measurement.h"
 
+#include "app/session/eager_client.h"
 #include "app/session/generate.h"
 #include "app/session/tokenizer_client.h"
 
@@ -152,14 +153,60 @@ json benchParams(const BenchLoad& load, const std::vector<std::string>& programs
     return params;
 }
 
+/// transformers' rounds, each while the worker pauses. One that fails ends its part, not the measurement.
+class EagerRounds {
+public:
+    EagerRounds(const BenchLoad& load, const std::vector<TokenizerClient::Tokens>& prompts)
+        : m_load(load), m_prompts(prompts) {}
+
+    /// Why there is none; empty where there is.
+    std::string start(const Session& session, const Runtime& runtime, std::int64_t threads, const Job& job) {
+        if (runtime.workerIsElsewhere())
+            return "The worker may run on another machine than transformers.";
+        auto client = EagerClient::start(session, threads, job);
+        if (!client)
+            return client.error().message;
+        m_client.emplace(std::move(client).value());
+        return {};
+    }
+    bool takesPart() const { return m_client.has_value(); }
+    /// Round -1 is not counted.
+    void run(std::int64_t round, BenchRecorder& recorder, const Job& job) {
+        if (!m_client)
+            return;
+        const auto turn = static_cast<std::size_t>(std::max<std::int64_t>(round, 0));
+        auto done = m_client->round(
+            m_load, m_prompts.empty() ? TokenizerClient::Tokens{} : m_prompts[turn % m_prompts.size()], job);
+        Status added = done ? Status(Ok{}) : Status(done.error());
+        if (done && round >= 0) {
+            (*done)["program"] = kEager;
+            added = recorder.add(*done);
+        }
+        if (added)
+            return;
+        recorder.dropEager(added.error().message);
+        m_client.reset();
+    }
+
+private:
+    const BenchLoad& m_load;
+    const std::vector<TokenizerClient::Tokens>& m_prompts;
+    std::optional<EagerClient> m_client;
+};
+
 /// The worker's bench; a broken event ends up as the error.
-Status run(Runtime& runtime, const json& params, BenchRecorder& recorder, const MeasureObserver& observer,
-           const Job& job) {
+Status run(Runtime& runtime, const json& params, EagerRounds& eager, BenchRecorder& recorder,
+           const MeasureObserver& observer, const Job& job) {
     Status events = Ok{};
     const auto onEvent = [&](const json& event) {
         const std::string kind = textOf(event, "event");
         if (kind == "pace" && observer.onPace)
             observer.onPace(paceOf(event));
+        if (kind == "pause") {
+            eager.run(integerOf(event, "round"), recorder, job);
+            if (auto told = runtime.notify("resume", {{"id", event.value("id", json())}}); !told && events)
+                events = told;
+        }
         if (kind != "sample" || !events)
             return;
         events = recorder.add(event);
@@ -212,10 +259,16 @@ Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureReq
     auto names = loadAll(session, runtime, request, report, job);
     if (!names)
         return names.error();
+    EagerRounds eager(request.load, *prompts);
+    if (request.eager) {
+        report.eagerReason = eager.start(session, runtime, integerOf(report.machine, "threads"), job);
+        if (eager.takesPart())
+            report.eager.emplace();
+    }
+    json params = benchParams(request.load, *names, *prompts, request.profile);
+    params["pauses"] = eager.takesPart();
     BenchRecorder recorder(std::move(report));
-    if (auto ran = run(runtime, benchParams(request.load, *names, *prompts, request.profile), recorder,
-                       observer, job);
-        !ran)
+    if (auto ran = run(runtime, params, eager, recorder, observer, job); !ran)
         return ran.error();
     return recorder.report();
 }

@@ -51,6 +51,11 @@ Result<WorkerClient::Answer> Runtime::call(const std::string& method, json param
     return m_worker->call(method, std::move(params), job, handler);
 }
 
+Status Runtime::notify(const std::string& method, json params) {
+    return m_worker ? m_worker->notify(method, std::move(params))
+                    : Status(Error{ErrorCode::runtimeFailed, "the worker has ended", {}});
+}
+
 /// A worker that was named may run anywhere: what it cannot read may well be here.
 Error Runtime::withPlace(Error error) const {
     if (error.code == ErrorCode::badInput)

@@ -24,6 +24,7 @@ public:
 
     /// Whether the parameters have data, here or where the worker runs.
     bool hasWeights(const TracedModel& model) const { return model.hasWeights || !m_modelThere.empty(); }
+    bool workerIsElsewhere() const { return !m_command.empty(); } ///< or may be: a command was named
     bool modelIsElsewhere() const { return !m_modelThere.empty(); }
     /// What load() takes for the model.
     nlohmann::json weightsOf(const TracedModel& model) const;
@@ -38,6 +39,8 @@ public:
                       const Job& job);
     Result<WorkerClient::Answer> call(const std::string& method, nlohmann::json params, const Job& job,
                                       const WorkerClient::EventHandler& onEvent = {});
+    /// During a call, from its event handler: tells the worker what has no answer of its own.
+    Status notify(const std::string& method, nlohmann::json params);
     /// The worker with what is loaded; the next call starts another one.
     Result<WorkerClient> takeWorker(const Job& job);
     /// What the worker said of itself; starts it.

@@ -1,8 +1,7 @@
 #pragma once
 
 #include "app/session/job.h"
-#include "app/session/tracer.h"
-#include "core/support/subprocess.h"
+#include "app/session/python_helper.h"
 
 #include <nlohmann/json.hpp>
 
@@ -32,11 +31,9 @@ public:
     static Result<Tokens> idsOf(const Result<nlohmann::json>& answer);
 
 private:
-    explicit TokenizerClient(Subprocess process) : m_process(std::move(process)) {}
-    Result<std::string> readLine(const Job& job);
+    explicit TokenizerClient(PythonHelper helper) : m_helper(std::move(helper)) {}
 
-    Subprocess m_process;
-    std::string m_pending; ///< read, but not yet a whole line
+    PythonHelper m_helper;
 };
 
 } // namespace workbench

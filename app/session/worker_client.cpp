@@ -95,6 +95,13 @@ Result<WorkerClient::Answer> WorkerClient::call(const std::string& method, json 
     return receive(id, job, onEvent);
 }
 
+Status WorkerClient::notify(const std::string& method, json params) {
+    const json message = {{"method", method}, {"params", std::move(params)}};
+    if (auto sent = writeFrame(m_process.input(), {message.dump(), {}}); !sent)
+        return died(sent.error());
+    return Ok{};
+}
+
 /// Until the next frame of the request begins. Cancelled: asks the worker to stop and gives it a moment, then
 /// kills it.
 Status WorkerClient::awaitFrame(std::int64_t id, const Job& job) {

@@ -36,6 +36,9 @@ public:
     Result<Answer> call(const std::string& method, nlohmann::json params, const Job& job,
                         const EventHandler& onEvent = {}, std::vector<std::byte> payload = {});
 
+    /// Sends what has no answer of its own ("resume").
+    Status notify(const std::string& method, nlohmann::json params);
+
     bool alive() const { return m_alive; }
     const nlohmann::json& hello() const { return m_hello; } ///< {"version","torch","threads","isa","devices"}
     pid_t pid() const { return m_process.pid(); }

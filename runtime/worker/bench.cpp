@@ -10,8 +10,10 @@ namespace {
 /// every round ("sample").
 class BenchmarkEvents {
 public:
-    BenchmarkEvents(const Request& request, std::vector<benchmark::Contender> contenders, std::int64_t rounds)
-        : m_request(request), m_contenders(std::move(contenders)), m_rounds(rounds) {}
+    /// `pauses`: after every round, until the session says "resume".
+    BenchmarkEvents(const Request& request, std::vector<benchmark::Contender> contenders, std::int64_t rounds,
+                    bool pauses)
+        : m_request(request), m_contenders(std::move(contenders)), m_rounds(rounds), m_pauses(pauses) {}
 
     benchmark::Observer observer() {
         return {[this](std::size_t who, std::int64_t round, std::int64_t tokens, double seconds) {
@@ -23,10 +25,17 @@ public:
                 [this](std::size_t who, std::int64_t round, const benchmark::RoundSample& sample) {
                     m_request.emit("sample", sampleJson(m_contenders[who].name, round, sample));
                 },
-                [this](std::int64_t done) { m_request.progress("rounds", done, m_rounds); }};
+                [this](std::int64_t done) { roundDone(done); }};
     }
 
 private:
+    void roundDone(std::int64_t done) {
+        m_request.progress("rounds", done, m_rounds);
+        if (!m_pauses)
+            return;
+        m_request.emit("pause", {{"round", done - 1}});
+        m_request.awaitResume();
+    }
     static Json sampleJson(const std::string& program, std::int64_t round,
                            const benchmark::RoundSample& sample) {
         Json requests = Json::array();
@@ -57,7 +66,8 @@ private:
 
     const Request& m_request;
     const std::vector<benchmark::Contender> m_contenders;
-    std::int64_t m_rounds;
+    const std::int64_t m_rounds;
+    const bool m_pauses;
 };
 
 } // namespace
@@ -65,8 +75,12 @@ private:
 Result<Reply> Workshop::bench(const Request& request) {
     auto names = required<std::vector<std::string>>(request.params(), "programs");
     auto wantsProfile = optional<bool>(request.params(), "profile", false);
-    if (!names || !wantsProfile)
-        return names ? wantsProfile.error() : names.error();
+    auto pauses = optional<bool>(request.params(), "pauses", false);
+    for (const Error* error :
+         {names ? nullptr : &names.error(), wantsProfile ? nullptr : &wantsProfile.error(),
+          pauses ? nullptr : &pauses.error()})
+        if (error)
+            return *error;
     if (names->empty())
         return Error{ErrorCode::badInput, "A benchmark needs at least one program.", {}};
     auto first = modelNamed(names->front());
@@ -87,7 +101,7 @@ Result<Reply> Workshop::bench(const Request& request) {
         if (auto added = engines.add(name, **model); !added)
             return added.error();
     }
-    BenchmarkEvents events(request, engines.contenders(), work->rounds);
+    BenchmarkEvents events(request, engines.contenders(), work->rounds, *pauses);
     auto measured = benchmark::runInterleaved(engines.contenders(), work->loads, work->rounds,
                                               request.cancelled(), events.observer());
     if (!measured)

@@ -4,6 +4,7 @@
 #include "runtime/worker/json_edge.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <mutex>
@@ -51,10 +52,22 @@ public:
     void cancel() { ///< from any thread
         const std::lock_guard lock(m_mutex);
         m_cancelled = true;
+        m_changed.notify_all();
         if (m_onCancel)
             m_onCancel();
     }
     const std::atomic<bool>& cancelled() const { return m_cancelled; }
+    void resume() { ///< from any thread
+        const std::lock_guard lock(m_mutex);
+        ++m_resumed;
+        m_changed.notify_all();
+    }
+    /// Until a resume that no earlier wait has used up, or a cancel.
+    void awaitResume() const {
+        std::unique_lock lock(m_mutex);
+        m_changed.wait(lock, [this] { return m_resumed > 0 || m_cancelled; });
+        m_resumed -= m_resumed > 0;
+    }
     /// Called when the request is cancelled, at once where it has been already. Must not wait.
     void onCancel(std::function<void()> call) {
         const std::lock_guard lock(m_mutex);
@@ -70,7 +83,9 @@ private:
     std::vector<std::byte> m_payload;
     Channel& m_channel;
     std::atomic<bool> m_cancelled = false;
-    std::mutex m_mutex;
+    mutable std::mutex m_mutex;
+    mutable std::condition_variable m_changed;
+    mutable int m_resumed = 0;
     std::function<void()> m_onCancel;
 };
 

@@ -65,7 +65,9 @@ void RequestQueue::accept(const Json& message, std::vector<std::byte> payload) {
         if (error)
             return m_channel.send(errorAnswer(id, error->message));
     if (*method == "cancel")
-        return cancel(params->value("id", Json()));
+        return tell(params->value("id", Json()), &Request::cancel);
+    if (*method == "resume")
+        return tell(params->value("id", Json()), &Request::resume);
     auto request = std::make_shared<Request>(id, *method, *params, m_channel, std::move(payload));
     const std::lock_guard lock(m_mutex);
     m_waiting.push_back(std::move(request));
@@ -73,8 +75,8 @@ void RequestQueue::accept(const Json& message, std::vector<std::byte> payload) {
 }
 
 /// A request that is done or unknown is left alone: its answer is on its way.
-void RequestQueue::cancel(const Json& id) {
-    // Cancelled without the lock: what the request's cancel calls may take locks of its own.
+void RequestQueue::tell(const Json& id, void (Request::*what)()) {
+    // Told without the lock: what the request's cancel calls may take locks of its own.
     std::vector<std::shared_ptr<Request>> candidates;
     {
         const std::lock_guard lock(m_mutex);
@@ -85,7 +87,7 @@ void RequestQueue::cancel(const Json& id) {
     }
     for (const auto& request : candidates)
         if (request->id() == id)
-            request->cancel();
+            ((*request).*what)();
 }
 
 void RequestQueue::end() {

@@ -30,7 +30,7 @@ public:
 private:
     void read();
     void accept(const Json& message, std::vector<std::byte> payload);
-    void cancel(const Json& id);
+    void tell(const Json& id, void (Request::*what)()); ///< to the request of that id
     void end();
 
     int m_fd;

@@ -43,6 +43,18 @@ def test_bench_runs_several_requests_at_once_and_traces(llama, tmp_path):
     workbench("bench", llama, "--load", "trace", trace).expect_error(BAD_INPUT, "load.jsonl", "line 1")
 
 
+def test_transformers_takes_part_when_asked(llama):
+    report = workbench("bench", llama, "--apply-all", *LOAD, "--eager", "--json").expect(DONE).json()
+    assert _holds(report["eager"]["tokens_per_s"]) and len(report["eager"]["rounds"]) == 3
+    assert report["against_eager"]["decode"]["ratio"] > 0
+    mixed = workbench("bench", llama, "--load", "mixed", "--concurrency", "3", *LOAD, "--eager").expect(DONE).out
+    assert "eager" in mixed and "against eager" in mixed
+
+
+def test_too_few_rounds_find_nothing_slower_and_say_so(llama):
+    workbench("bisect", llama, "--apply-all", "--by", "speed", "--rounds", "3").expect_error(USAGE, "3 rounds", "6 or more")
+
+
 def test_a_load_of_prompts_alone_states_their_speed(llama):
     report = workbench("bench", llama, "--apply-all", "--load", "prefill", "--prompt-tokens", "20", "--rounds", "3", "--json").expect(DONE).json()
     assert report["after"]["tokens_per_s"] == report["after"]["prefill"]["tokens_per_s"]

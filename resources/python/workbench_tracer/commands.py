@@ -68,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         ("trace", "write the traced program of a model directory", _trace),
         ("cache-key", "print the key under which a trace can be kept", _cache_key),
         ("tokenizer", "encode, decode and apply chat templates: JSON lines in, JSON lines out", _tokenizer),
+        ("eager", "run loads as transformers does: JSON lines in, JSON lines out", _eager),
         ("resolve", "find org/name[@revision] in the local Hugging Face cache, or download it", _resolve),
     ):
         command = commands.add_parser(name, help=text, description=text)
@@ -75,10 +76,11 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--trust-remote-code", action="store_true", help="run the Python code that the model brings")
         command.add_argument("--debug", action="store_true", help="print tracebacks on stderr")
         command.set_defaults(run=run)
-        if name in ("trace", "cache-key"):
+        if name in ("trace", "cache-key", "eager"):
             command.add_argument(
                 "--dtype", choices=("auto", "float32", "bfloat16"), default="auto", help="auto: that of the checkpoint"
             )
+        if name in ("trace", "cache-key"):
             command.add_argument("--full", action="store_true", help="trace every layer instead of each distinct one")
             command.add_argument(
                 "--replica", action="store_true", help="a reduced-size copy with random weights instead of the model itself"
@@ -86,6 +88,8 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--no-proof", dest="proof", action="store_false", help="do not compare with transformers eager")
         if name == "trace":
             command.add_argument("--out", required=True, type=Path, help="folder to write; an earlier trace there is replaced")
+        if name == "eager":
+            command.add_argument("--threads", type=int, required=True, help="of PyTorch's products")
         if name == "resolve":
             command.add_argument("--download", action="store_true", help="fetch what is not in the cache")
     commands.add_parser(
@@ -123,6 +127,12 @@ def _tokenizer(options: argparse.Namespace, events: Events) -> None:
     from .tokenizer import serve
 
     serve(Path(options.model).absolute(), options.trust_remote_code, sys.stdin, events)
+
+
+def _eager(options: argparse.Namespace, events: Events) -> None:
+    from .eager import serve
+
+    serve(Path(options.model).absolute(), options.dtype, options.threads, options.trust_remote_code, sys.stdin, events)
 
 
 def _resolve(options: argparse.Namespace, events: Events) -> None:

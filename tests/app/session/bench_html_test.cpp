@@ -21,6 +21,7 @@ BenchReport someReport() {
     report.dtype = "bf16";
     report.load = loadOf(LoadKind::decode);
     report.native = programOf(52);
+    report.eager = programOf(20);
     report.after = programOf(50);
     report.before = programOf(40);
     report.patterns = {{"qkv", 30, programOf(45)}};
@@ -36,9 +37,9 @@ bool has(const std::string& text, const std::string& part) {
 TEST(BenchHtml, ShowsEveryProgramEveryComparisonAndWhereTimeGoes) {
     const std::string html = benchHtml(someReport());
     EXPECT_TRUE(has(html, "Llama&lt;ForCausalLM&gt;"));
-    for (const char* part :
-         {">native<", ">after<", ">before<", "after against native", "after against before", "qkv (30 sites)",
-          "products", "outside of the model", "52.0", "<svg", "polyline"})
+    for (const char* part : {">native<", ">after<", ">before<", "after against native", "after against eager",
+                             "after against before", "qkv (30 sites)", "products", "outside of the model",
+                             "52.0", "<svg", "polyline"})
         EXPECT_TRUE(has(html, part)) << part;
     EXPECT_TRUE(html.ends_with("</html>\n"));
 }

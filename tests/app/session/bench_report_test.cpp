@@ -13,6 +13,9 @@ using nlohmann::json;
 BenchProgram programOf(double speed) {
     return {{{10 * speed, speed, speed / 2},
              {11 * speed, 1.1 * speed, speed / 3},
+             {10 * speed, speed, speed / 3},
+             {10 * speed, speed, speed / 3},
+             {10 * speed, speed, speed / 3},
              {9 * speed, 0.9 * speed, speed / 4}},
             {100, 1000 / speed, 1200 / speed, 1500 / speed, 2000 / speed, 110, 120}};
 }
@@ -57,6 +60,21 @@ TEST(BenchReport, IsReadBackAsItWasWritten) {
     const auto read = readBench(file);
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(toJson(*read), toJson(someReport()));
+}
+
+TEST(BenchReport, KeepsTransformersOrTheReasonWhyItIsNotThere) {
+    BenchReport report = someReport();
+    report.eager = programOf(20);
+    const json document = json::parse(toJson(report).dump());
+    EXPECT_NEAR(document["against_eager"]["decode"]["ratio"].get<double>(), 2.5, 1e-9);
+    const auto read = benchFromJson(document.dump(), "bench.json");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(toJson(*read), toJson(report));
+    report.eager.reset();
+    report.eagerReason = "An archive is not a model.";
+    const auto without = benchFromJson(toJson(report).dump(), "bench.json");
+    ASSERT_TRUE(without) << without.error().message;
+    EXPECT_EQ(without->eagerReason, report.eagerReason);
 }
 
 TEST(BenchReport, KeepsHandWrittenCodeProfileAndMemory) {

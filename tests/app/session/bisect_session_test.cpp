@@ -15,7 +15,7 @@ protected:
         const Session session = fusedNormSession(norms);
         SessionBisectRequest request;
         request.by = by;
-        request.load = {8, 4, 3, {}};
+        request.load = {8, 4, 6, {}};
         const auto result = bisectSession(session, m_runtime, request, {});
         return result ? describe(*result, by) : result.error().message;
     }
@@ -44,6 +44,15 @@ TEST_F(BisectSessionTest, SaysThatNoSiteIsGuilty) {
               "with all 2 applied sites the numbers are within tolerance: no site is guilty");
     EXPECT_EQ(found({"a"}, By::speed),
               "with the applied site the model is not slower beyond the spread: no site is guilty");
+}
+
+TEST_F(BisectSessionTest, TooFewRoundsAreRefusedRatherThanFoundNotSlower) {
+    SessionBisectRequest request;
+    request.by = By::speed;
+    request.load.rounds = 5;
+    const auto result = bisectSession(fusedNormSession({"slow"}), m_runtime, request, {});
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().message, "5 rounds are too few to call anything slower: take 6 or more");
 }
 
 TEST_F(BisectSessionTest, NothingAppliedIsSaid) {

@@ -20,9 +20,9 @@ protected:
 };
 
 TEST_F(MeasurementTest, ComparesTheModelWithTheDecidedOne) {
-    const auto report = run({{8, 4, 3, {}}, false, "cpu"});
+    const auto report = run({{8, 4, 6, {}}, false, "cpu"});
     ASSERT_TRUE(report) << report.error().message;
-    EXPECT_EQ(report->before.rounds.size(), 3u);
+    EXPECT_EQ(report->before.rounds.size(), 6u);
     EXPECT_NEAR(report->before.rounds[0].decode, 100, 1e-9);
     EXPECT_NEAR(report->after.rounds[2].decode, 125, 1e-9);
     EXPECT_NEAR(report->after.rounds[2].prefill, 1000, 1e-9);
@@ -56,6 +56,34 @@ TEST_F(MeasurementTest, AModelWithoutHandWrittenCodeIsToldWhy) {
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_FALSE(report->native);
     EXPECT_EQ(report->nativeReason, "An archive has no config.json, which hand-written code needs.");
+}
+
+TEST_F(MeasurementTest, AModelThatTransformersCannotRunIsToldWhy) {
+    MeasureRequest request{{8, 4, 1, {}}, false, "cpu"};
+    request.eager = true;
+    const auto report = run(request);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_FALSE(report->eager);
+    EXPECT_EQ(report->eagerReason, "The worker may run on another machine than transformers.");
+}
+
+TEST_F(MeasurementTest, HandWrittenCodeThatComputesOtherNumbersTakesNoPart) {
+    BenchReport start;
+    start.native.emplace();
+    BenchRecorder recorder(std::move(start));
+    recorder.addSummary({{"native", {{"reason", "Its logits are 0.5 apart."}}}});
+    EXPECT_FALSE(recorder.report().native);
+    EXPECT_EQ(recorder.report().nativeReason, "Its logits are 0.5 apart.");
+    EXPECT_TRUE(recorder.report().nativeCheck.is_null());
+}
+
+TEST_F(MeasurementTest, PromptsAreMeasuredOneAtATime) {
+    BenchLoad load{8, 4, 1, {"a prompt"}};
+    load.concurrency = 2;
+    const auto report = run({load, false, "cpu"});
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().message,
+              "prompts are measured one at a time, a round each: take them with one request at once");
 }
 
 TEST_F(MeasurementTest, LeavesEachPatternOutWhenAsked) {

@@ -1,5 +1,7 @@
 #include "runtime/ops/moe_pairs.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/_assert_async.h>
 #include <ATen/ops/all.h>
 #include <ATen/ops/arange.h>

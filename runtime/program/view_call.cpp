@@ -3,6 +3,7 @@
 #include <ATen/InferSize.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/ops/transpose.h>
 
 #include <algorithm>
 #include <map>

@@ -17,9 +17,28 @@ void expectFrequencies(const RotaryConfig& config, const std::vector<float>& exp
 }
 
 // Expected values: inv_freq of transformers 5.24's LlamaRotaryEmbedding with these parameters, head width 12.
-@ @
+TEST(RotaryTable, FrequenciesAreThoseOfTransformers) {
+    expectFrequencies({.theta = 100000},
+                      {1, 0.146779925F, 0.0215443447F, 0.00316227786F, 0.000464158744F, 6.81292222e-05F});
+}
 
-    TEST(RotaryTable, GathersTheRowsOfPositionsHoweverFar) {
+TEST(RotaryTable, LinearScalingStretchesAllOfThem) {
+    expectFrequencies({.theta = 10000, .scaling = RotaryConfig::Scaling::linear, .factor = 4},
+                      {0.25F, 0.0538608618F, 0.011603971F, 0.00249999994F, 0.000538608583F, 0.000116039737F});
+}
+
+// Of these one is kept, one lies between, the others are stretched.
+TEST(RotaryTable, Llama3StretchesTheSlowOnes) {
+    expectFrequencies({.theta = 500000,
+                       .scaling = RotaryConfig::Scaling::llama3,
+                       .factor = 8,
+                       .lowFrequencyFactor = 1,
+                       .highFrequencyFactor = 4,
+                       .originalTokens = 64},
+                      {1, 0.0187231898F, 0.00157490105F, 0.000176776681F, 1.98425078e-05F, 2.22724748e-06F});
+}
+
+TEST(RotaryTable, GathersTheRowsOfPositionsHoweverFar) {
     RotaryTable table({.theta = 100}, 4, at::kFloat);
     const std::vector<std::int64_t> positions{2, 5000, 0};
     std::vector<float> cos(12);

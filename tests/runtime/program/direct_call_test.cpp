@@ -28,10 +28,7 @@ TEST(DirectCall, ViewsAreThoseOfLibTorch) {
 %turned: f32[1, 2, s0, 4] = aten.transpose.int(self=%heads, dim0=1, dim1=-2)
 %wide: f32[1, 1, s0, 4] = aten.unsqueeze.default(self=%a, dim=1)
 %last: f32[1, s0, 4, 1] = aten.unsqueeze.default(self=%a, dim=-1)
-output %a
-output %turned
-output %wide
-output %last
+output %a, %turned, %wide, %last
 )",
                                  x);
     const auto parts = at::split_with_sizes(x, {4, 8}, -1);
@@ -64,10 +61,7 @@ parameter %w: f32[12] "w"
 %n: f32[1, s0, 12] = workbench.rms_norm(input=%x, weight=%w, eps=1e-05, weight_offset=1.0, cast="after_weight")
 %m: f32[1, s0, 12], %s: f32[1, s0, 12] = workbench.add_rms_norm(input=%n, residual=%x, weight=none, eps=1e-05, weight_offset=0.0, cast="before_weight")
 %g: f32[1, s0, 6] = workbench.act_and_mul(gate_up=%m, activation="gelu")
-output %n
-output %m
-output %s
-output %g
+output %n, %m, %s, %g
 )",
                                  x, {{"w", weight}});
     const at::Tensor normed = ops::rmsNorm(x, weight, {1e-5, 1, ops::NormCast::AfterWeight});
@@ -83,8 +77,7 @@ TEST(DirectCall, ASplitThatDoesNotFitNamesItsNode) {
 input %x: f32[1, s0, s1]
 %a: f32[1, s0, 4], %b: f32[1, s0, 8] = aten.split_with_sizes.default(self=%x, split_sizes=[4, 8], dim=2)
 %y: f32[1, s0, 8] = aten.neg.default(self=%b)
-output %a
-output %y
+output %a, %y
 )");
     const auto outputs = program->run(std::vector{at::zeros({1, 2, 13})});
     ASSERT_FALSE(outputs);

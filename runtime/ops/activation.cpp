@@ -2,7 +2,6 @@
 
 #include "runtime/ops/checks.h"
 
-#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 
 namespace workbench::ops {
@@ -37,7 +36,7 @@ void run(const at::Tensor& gateUp, Activation activation, at::Tensor& output) {
 
 at::Tensor actAndMul(const at::Tensor& gateUp, Activation activation) {
     checkInput(gateUp);
-    at::Tensor output = at::empty(outputShape(gateUp), gateUp.options());
+    at::Tensor output = emptyOf(outputShape(gateUp), gateUp);
     run(gateUp, activation, output);
     return output;
 }

@@ -126,7 +126,7 @@ void runCached(const AttentionArgs& args, KvCacheView& cache, at::Tensor& output
 
 at::Tensor attention(const AttentionArgs& args) {
     checkAttention(args);
-    at::Tensor output = at::empty(attentionOutputShape(args), args.query.options());
+    at::Tensor output = emptyOf(attentionOutputShape(args), args.query);
     runUncached(args, output);
     return output;
 }
@@ -145,7 +145,7 @@ KvCacheView makeKvCache(int64_t capacity, int64_t kvHeads, int64_t width, int64_
 
 at::Tensor attentionWithCache(const AttentionArgs& args, KvCacheView& cache) {
     checkAttention(args);
-    at::Tensor output = at::empty(attentionOutputShape(args), args.query.options());
+    at::Tensor output = emptyOf(attentionOutputShape(args), args.query);
     runCached(args, cache, output);
     return output;
 }

@@ -2,7 +2,6 @@
 #include "runtime/ops/attention_bind.h"
 #include "runtime/ops/checks.h"
 
-#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 
 #include <cstring>
@@ -108,7 +107,7 @@ at::Tensor attentionPaged(const AttentionArgs& args, PagedKvView& cache,
                           c10::ArrayRef<PagedSequence> sequences) {
     checkAttention(args);
     checkPaged(args, cache);
-    at::Tensor output = at::empty(attentionOutputShape(args), args.query.options());
+    at::Tensor output = emptyOf(attentionOutputShape(args), args.query);
     BoundAttention bound = bindAttention(args, output);
     AttentionCall& call = bound.call;
     setStrides(cache.key, 1, 2, call.keyStrides);

@@ -1,5 +1,7 @@
 #include "runtime/ops/checks.h"
 
+#include <ATen/EmptyTensor.h>
+#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 #include <c10/util/SmallVector.h>
 
@@ -108,6 +110,12 @@ void checkOutput(const char* op, const char* argument, const at::Tensor& output,
                       ", got ", output.sizes(), ".");
     checkLike(op, argument, output, "the input", input);
     TORCH_CHECK_VALUE(output.is_contiguous(), "workbench::", op, ": ", argument, " must be contiguous.");
+}
+
+at::Tensor emptyOf(at::IntArrayRef sizes, const at::Tensor& like) {
+    if (!like.is_cpu())
+        return at::empty(sizes, like.options());
+    return at::detail::empty_cpu(sizes, like.scalar_type(), /*pin_memory=*/false, std::nullopt);
 }
 
 const Kernels& kernelsFor(const char* op, const at::Tensor& tensor) {

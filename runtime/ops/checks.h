@@ -33,6 +33,10 @@ void checkWeight(const char* op, const char* argument, const std::optional<at::T
 void checkOutput(const char* op, const char* argument, const at::Tensor& output, at::IntArrayRef shape,
                  const at::Tensor& input);
 
+/// Memory for an output of the dtype and device of `like`, contiguous. On the CPU without the dispatcher: a
+/// step of a small model makes hundreds of them.
+at::Tensor emptyOf(at::IntArrayRef sizes, const at::Tensor& like);
+
 /// The kernels for the tensor's device; throws for a device that has none.
 const Kernels& kernelsFor(const char* op, const at::Tensor& tensor);
 

@@ -40,7 +40,7 @@ at::Tensor linear(const at::Tensor& input, const PackedWeight& weight,
 at::Tensor linearWith(const Kernels& kernels, const at::Tensor& input, const PackedWeight& weight,
                       const std::optional<at::Tensor>& bias) {
     checkInput(input, weight, bias);
-    at::Tensor output = at::empty(withLast(input.sizes(), weight.rows()), input.options());
+    at::Tensor output = emptyOf(withLast(input.sizes(), weight.rows()), input);
     if (output.numel() == 0)
         return output;
     const at::Tensor rows = input.contiguous();

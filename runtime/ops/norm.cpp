@@ -2,7 +2,6 @@
 
 #include "runtime/ops/checks.h"
 
-#include <ATen/ops/empty_like.h>
 #include <c10/util/Exception.h>
 
 namespace workbench::ops {
@@ -18,10 +17,6 @@ void checkResidual(const at::Tensor& input, const at::Tensor& residual) {
     TORCH_CHECK_VALUE(residual.sizes() == input.sizes(), "workbench::add_rms_norm: residual must be ",
                       input.sizes(), " like input, got ", residual.sizes(), ".");
     checkLike("add_rms_norm", "residual", residual, "input", input);
-}
-
-at::Tensor emptyLike(const at::Tensor& input) {
-    return at::empty_like(input, input.options(), at::MemoryFormat::Contiguous);
 }
 
 void runNorm(const at::Tensor& input, const std::optional<at::Tensor>& weight, const NormSpec& spec,
@@ -59,7 +54,7 @@ void runAddNorm(const at::Tensor& input, const at::Tensor& residual, const std::
 
 at::Tensor rmsNorm(const at::Tensor& input, const std::optional<at::Tensor>& weight, const NormSpec& spec) {
     checkInput("rms_norm", input, weight);
-    at::Tensor output = emptyLike(input);
+    at::Tensor output = emptyOf(input.sizes(), input);
     runNorm(input, weight, spec, output);
     return output;
 }
@@ -75,8 +70,8 @@ std::tuple<at::Tensor, at::Tensor> addRmsNorm(const at::Tensor& input, const at:
                                               const std::optional<at::Tensor>& weight, const NormSpec& spec) {
     checkInput("add_rms_norm", input, weight);
     checkResidual(input, residual);
-    at::Tensor normed = emptyLike(input);
-    at::Tensor sum = emptyLike(input);
+    at::Tensor normed = emptyOf(input.sizes(), input);
+    at::Tensor sum = emptyOf(input.sizes(), input);
     runAddNorm(input, residual, weight, spec, normed, sum);
     return {normed, sum};
 }

@@ -2,7 +2,6 @@
 
 #include "runtime/ops/checks.h"
 
-#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 
 #include <array>
@@ -108,8 +107,8 @@ void run(const Arguments& a, at::Tensor& queryOut, at::Tensor& keyOut) {
 
 std::tuple<at::Tensor, at::Tensor> allocateAndRun(const Arguments& a) {
     check(a);
-    at::Tensor queryOut = at::empty(a.outputShape(a.query), a.query.options());
-    at::Tensor keyOut = at::empty(a.outputShape(a.key), a.key.options());
+    at::Tensor queryOut = emptyOf(a.outputShape(a.query), a.query);
+    at::Tensor keyOut = emptyOf(a.outputShape(a.key), a.key);
     run(a, queryOut, keyOut);
     return {queryOut, keyOut};
 }

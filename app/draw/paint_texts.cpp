@@ -63,19 +63,20 @@ void Painting::badgeOf(const QRectF& rect, const Box& box, const QColor& fill) {
 void Painting::largeTitle(const QRectF& rect, std::size_t index, const QColor& fill) {
     const Box& box = m_scene.diagram.boxes[index];
     const BoxText& text = m_scene.texts[index];
-    if (box.beside >= 0 || text.titleWidth <= 0)
+    if (text.titleWidth <= 0)
         return;
+    const double normal = box.beside >= 0 ? kTextPixels : kTitlePixels; // what titleWidth is of
     const QString title = box.count > 1 ? text.title + " " + countBadge(box) : text.title;
     const double width = text.titleWidth + (box.count > 1 ? badgeWidth(box) + 4 : 0);
     const double fits = std::min((rect.width() - 8) / width, (rect.height() - 6) / kTitleLine);
     // In steps: titles of boxes that differ a little are of one size.
-    double size = std::max(kTitlePixels, kReadable / m_options.scale);
-    while (size > kTitlePixels * fits)
+    double size = std::max(normal, kReadable / m_options.scale);
+    while (size > normal * fits)
         size *= kSmaller;
     if (pixels(size) < kLeast)
         return;
     m_painter.setPen(contrast(fill, m_theme.text) >= 4.5 ? m_theme.text : m_theme.textOn(fill));
-    paintLine(m_painter, rect, Qt::AlignCenter, title, size, true);
+    paintLine(m_painter, rect, Qt::AlignCenter, title, size, box.beside < 0);
 }
 
 /// The overlay's number on the box's upper border.

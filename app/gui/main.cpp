@@ -15,12 +15,6 @@ namespace {
 
 using namespace workbench;
 
-TraceDtype dtypeOf(const QString& name) {
-    if (name == "f32" || name == "float32")
-        return TraceDtype::f32;
-    return name == "bf16" || name == "bfloat16" ? TraceDtype::bf16 : TraceDtype::automatic;
-}
-
 int usage(const QString& sentence) {
     QTextStream(stderr) << "workbench: " << sentence << '\n';
     return 2;
@@ -55,30 +49,11 @@ int main(int argc, char** argv) {
     QCommandLineParser parser;
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument("MODEL", "Directories, .pt2 archives or org/name[@revision]", "[MODEL...]");
-    parser.addOptions({{"plan", "Start from the decisions of a saved plan.", "file"},
-                       {"dtype", "Compute in f32, bf16 or the checkpoint's own type.", "type", "auto"},
-                       {"trust-remote-code", "Run the Python code that the model brings."},
-                       {"time-limit", "Seconds after which tracing is given up.", "seconds", "0"},
-                       {"worker", "Command of the worker.", "command"},
-                       {"worker-model", "The model's directory where that worker runs.", "folder"},
-                       {"screenshots", "Write pictures of each panel into a folder, and end.", "folder"}});
+    gui::addWindowOptions(parser);
     parser.process(application);
 
-    gui::WindowRequest request;
-    request.worker = parser.value("worker");
-    request.workerModel = parser.value("worker-model");
-    request.screenshots = parser.value("screenshots");
-    for (const QString& model : parser.positionalArguments()) {
-        gui::OpenRequest open;
-        open.model = model;
-        open.plan = parser.value("plan");
-        open.trace.dtype = dtypeOf(parser.value("dtype"));
-        open.trace.trustRemoteCode = parser.isSet("trust-remote-code");
-        open.trace.timeLimit = std::chrono::seconds(parser.value("time-limit").toLongLong());
-        request.open.push_back(open);
-    }
-    if (!request.screenshots.isEmpty() && request.open.size() != 1)
-        return usage("--screenshots takes pictures of one MODEL: name it");
-    return gui::runWindow(application, request);
+    auto request = gui::windowRequest(parser);
+    if (!request)
+        return usage(QString::fromStdString(request.error().message));
+    return gui::runWindow(application, *request);
 }

@@ -9,7 +9,8 @@ namespace workbench {
 namespace {
 
 constexpr std::uint64_t kLargestFile = 64 << 20;
-constexpr double kRounding = 1e-6; ///< relative; numbers are written with all of their digits
+constexpr std::size_t kMostRounds = 100'000; ///< more are no measurement, and would keep a window busy
+constexpr double kRounding = 1e-6;           ///< relative; numbers are written with all of their digits
 
 double positive(const JsonView& view) {
     const double value = view.number();
@@ -71,7 +72,12 @@ BenchRound readRound(const JsonView& view) {
 BenchProgram readProgram(const JsonView& view, const BenchLoad& load) {
     view.expectKeys({"tokens_per_s", "prefill", "latency_ms", "rounds"}, {"decode"});
     BenchProgram program;
-    for (const JsonView& round : view.at("rounds").items())
+    const auto rounds = view.at("rounds").items();
+    if (rounds.size() > kMostRounds) {
+        view.at("rounds").fault("has more than " + std::to_string(kMostRounds) + " entries");
+        return program;
+    }
+    for (const JsonView& round : rounds)
         program.rounds.push_back(readRound(round));
     if (program.rounds.empty())
         view.at("rounds").fault("is empty");

@@ -141,12 +141,26 @@
     </message>
 </context>
 <context>
-    <name>workbench::gui::ResultsView</name>
+    <name>workbench::gui::ReportText</name>
     <message numerus="yes">
         <source>%1: %2 times so far; %n rounds give a verdict</source>
         <translation>
             <numerusform>%1: %2 times so far; %n round gives a verdict</numerusform>
             <numerusform>%1: %2 times so far; %n rounds give a verdict</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n requests of a trace</source>
+        <translation>
+            <numerusform>%n request of a trace</numerusform>
+            <numerusform>%n requests of a trace</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n requests at once</source>
+        <translation>
+            <numerusform>%n request at once</numerusform>
+            <numerusform>%n requests at once</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -23,7 +23,13 @@ Q_SIGNALS:
     void stepRequested(int by);
     void patternChanged();
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void elide();
+
+    QString m_said; ///< whole
     QComboBox* m_pattern;
     QToolButton *m_previous, *m_next;
     QLabel *m_place, *m_what;

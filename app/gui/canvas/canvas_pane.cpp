@@ -255,7 +255,10 @@ void CanvasPane::take(const Picture& picture) {
     if (other)
         Q_EMIT scopeChanged();
     Q_EMIT shown();
+    const bool reveals = !m_toReveal.empty() || !m_moduleToReveal.empty();
     chooseRevealed();
+    if (reveals) // nobody was looking at a place of this drawing yet
+        m_view->centreNarrow();
     if (picture.scene->boxes.empty())
         say(tr("Nothing of this part is left to draw."), false);
 }

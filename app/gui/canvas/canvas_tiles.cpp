@@ -1,7 +1,5 @@
 #include "app/gui/canvas/canvas_tiles.h"
 
-#include <QtCore/QElapsedTimer>
-
 #include <cmath>
 
 namespace workbench::gui {
@@ -27,6 +25,10 @@ void eachTile(const QRect& rect, const Visit& visit) {
 }
 
 } // namespace
+
+double CanvasTiles::msSince(std::chrono::nanoseconds start) const {
+    return std::chrono::duration<double, std::milli>(m_clock() - start).count();
+}
 
 void CanvasTiles::clear() {
     m_sharp = {};
@@ -61,8 +63,7 @@ std::vector<CanvasTiles::Key> CanvasTiles::missingOf(const QRegion& region) cons
 }
 
 void CanvasTiles::makeTile(Key key, const PaintPart& paintPart) {
-    QElapsedTimer timer;
-    timer.start();
+    const std::chrono::nanoseconds start = m_clock();
     const QRect rect = rectOf(key);
     const double zoom = m_sharp.zoom;
     QImage image((QSizeF(rect.size()) * m_sharp.pixelRatio).toSize(), QImage::Format_RGB32);
@@ -73,7 +74,7 @@ void CanvasTiles::makeTile(Key key, const PaintPart& paintPart) {
     paintPart(painter, QRectF(QPointF(rect.topLeft()) / zoom, QSizeF(rect.size()) / zoom));
     painter.end();
     m_sharp.tiles[key] = std::move(image);
-    const double took = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    const double took = msSince(start);
     m_tileMs = m_tileMs == 0 ? took : kMemory * m_tileMs + (1 - kMemory) * took;
 }
 
@@ -107,11 +108,9 @@ bool CanvasTiles::paint(QPainter& painter, const QRegion& region, const Place& p
     // A zoom that goes on wants another size in the next frame: tiles are for when they are all done in time.
     m_waits = haste == Haste::brief && isOther && !m_last.tiles.empty() &&
               m_tileMs * static_cast<double>(missing.size()) > kFrameMs;
-    QElapsedTimer timer;
-    timer.start();
+    const std::chrono::nanoseconds start = m_clock();
     for (const Key& key : missing)
-        if (!m_waits &&
-            (haste == Haste::complete || static_cast<double>(timer.nsecsElapsed()) / 1e6 < kFrameMs))
+        if (!m_waits && (haste == Haste::complete || msSince(start) < kFrameMs))
             makeTile(key, paintPart);
     QRegion stretched;
     eachTile(wanted.boundingRect(), [&](Key key) {

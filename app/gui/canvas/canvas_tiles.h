@@ -5,6 +5,7 @@
 #include <QtGui/QPainter>
 #include <QtGui/QRegion>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <utility>
@@ -26,6 +27,14 @@ public:
         double pixelRatio = 1;
     };
     enum class Haste { complete, brief }; ///< brief: for frames of a movement
+
+    /// Time since any fixed moment.
+    using Clock = std::function<std::chrono::nanoseconds()>;
+    static std::chrono::nanoseconds steadyTime() {
+        return std::chrono::steady_clock::now().time_since_epoch();
+    }
+
+    explicit CanvasTiles(Clock clock = steadyTime) : m_clock(std::move(clock)) {}
 
     void clear(); ///< the whole drawing is another one
     /// It looks a little different: what was painted is shown until there was time for it anew.
@@ -54,6 +63,9 @@ private:
     void makeTile(Key key, const PaintPart& paintPart);
     void stretch(QPainter& painter, const QRegion& region, const Place& place, const QColor& background);
 
+    double msSince(std::chrono::nanoseconds start) const;
+
+    Clock m_clock;
     Level m_sharp;
     Level m_last;
     double m_tileMs = 0; ///< what a tile takes, about

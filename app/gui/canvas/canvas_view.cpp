@@ -202,6 +202,14 @@ void CanvasView::centreOn(const QPointF& scenePoint) {
     place(scenePoint, QRectF(viewport()->rect()).center(), zoom());
 }
 
+void CanvasView::centreNarrow() {
+    if (!drawn() || drawn()->bounds.width() * zoom() > viewport()->width())
+        return;
+    const QPointF middle = QRectF(viewport()->rect()).center();
+    const QPointF shown = viewportTransform().inverted().map(middle);
+    jump({drawn()->bounds.center().x(), shown.y()}, middle, zoom());
+}
+
 void CanvasView::fit() {
     if (!drawn() || drawn()->bounds.isEmpty())
         return;

@@ -57,7 +57,8 @@ public:
     void place(const QPointF& scenePoint, const QPointF& viewportPoint, double zoom);
     bool isSharp() const { return m_tiles.blurred().isEmpty(); } ///< as it was last painted
     // A jump: painted in full at once.
-    void fit(); ///< all of it
+    void centreNarrow(); ///< sideways, a drawing that is no wider than the viewport
+    void fit();          ///< all of it
     void showFromTop();
     /// Moves only when they are not in sight, zooms only when they are too large or smaller than `leastZoom`.
     void ensureShown(const std::vector<std::int32_t>& boxes, double leastZoom = 0);

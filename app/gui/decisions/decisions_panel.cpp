@@ -59,6 +59,7 @@ void DecisionsPanel::build() {
     m_result = new QLabel(this);
     m_result->setObjectName("result");
     m_result->setWordWrap(true);
+    m_result->setTextFormat(Qt::PlainText);
     m_result->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_result->hide();
     layout->addWidget(makeToolBar());

@@ -123,7 +123,8 @@ Q_SIGNALS:
     void rewrittenChanged();
     void proofsChanged();
     void measuredChanged();
-    void jobChanged(); ///< started or ended
+    void jobChanged();    ///< started or ended
+    void workerChanged(); ///< the command of the jobs to come
     void modifiedChanged(bool modified);
     void planFileChanged();
     void failed(const Error& error);       ///< of something that nobody waits for

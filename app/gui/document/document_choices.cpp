@@ -124,6 +124,7 @@ void Document::setWorker(const QString& command) {
         return;
     m_worker = command;
     startAnotherRuntime();
+    Q_EMIT workerChanged();
 }
 
 void Document::setWorkerModel(const QString& directory) {

@@ -3,12 +3,22 @@
 /// The plan's file, and unsaved work.
 
 namespace workbench::gui {
+namespace {
+
+Error notReady(const QString& file) {
+    return {ErrorCode::usage, "there is no open model that " + file.toStdString() + " could be the plan of",
+            file.toStdString()};
+}
+
+} // namespace
 
 void Document::openPlan(const QString& file, std::function<void(Status)> done) {
     struct Read {
         Session session;
         FileContent content;
     };
+    if (m_state != State::ready)
+        return done(notReady(file));
     const Choices before = m_session->history().choices();
     look<Read>(
         this,
@@ -36,6 +46,8 @@ void Document::openPlan(const QString& file, std::function<void(Status)> done) {
 }
 
 void Document::savePlan(const QString& file, Overwrite overwrite, std::function<void(Status)> done) {
+    if (m_state != State::ready)
+        return done(notReady(file));
     std::optional<FileContent> known;
     if (overwrite == Overwrite::ifUnchanged && file == m_planFile)
         known = m_planContent;

@@ -15,6 +15,7 @@ ChartColours chartColours(const QPalette& palette) {
     if (dark)
         return {QColor("#a9b1bd"),
                 QColor("#6ea8fe"),
+                QColor("#e0b04a"),
                 QColor("#5cc98a"),
                 QColor("#ff8a7a"),
                 QColor("#8a8f98"),
@@ -23,6 +24,7 @@ ChartColours chartColours(const QPalette& palette) {
                 muted};
     return {QColor("#6b7280"),
             QColor("#1f5fd0"),
+            QColor("#9a5b00"),
             QColor("#1f7a48"),
             QColor("#b3261e"),
             QColor("#8a8f98"),

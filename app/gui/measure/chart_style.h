@@ -12,6 +12,7 @@ namespace workbench::gui {
 struct ChartColours {
     QColor before;
     QColor after;
+    QColor native; ///< hand-written code
     QColor faster;
     QColor slower;
     QColor unclear; ///< within the spread

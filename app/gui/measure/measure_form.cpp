@@ -1,32 +1,59 @@
 #include "app/gui/measure/measure_form.h"
 
+#include "app/gui/measure/load_rows.h"
+#include "app/session/bench_trace.h"
+
+#include <QtGui/QStandardItemModel>
 #include <QtWidgets/QCheckBox>
 #include <QtWidgets/QComboBox>
 #include <QtWidgets/QFormLayout>
 #include <QtWidgets/QHBoxLayout>
 #include <QtWidgets/QLabel>
 #include <QtWidgets/QLineEdit>
-#include <QtWidgets/QPlainTextEdit>
 #include <QtWidgets/QPushButton>
-#include <QtWidgets/QSpinBox>
+
+#include <algorithm>
 
 namespace workbench::gui {
 namespace {
 
 constexpr int kMostWorkers = 10; ///< that are remembered
-enum LoadKind { madeUp, texts };
+constexpr const char* kCpu = "cpu";
 
-QSpinBox* spinBox(const char* name, const QString& accessible, int most, int value) {
-    auto* box = new QSpinBox;
+QCheckBox* checkBox(const char* name, const QString& text, const QString& tip) {
+    auto* box = new QCheckBox(text);
     box->setObjectName(name);
-    box->setAccessibleName(accessible);
-    box->setRange(1, most);
-    box->setValue(value);
-    box->setGroupSeparatorShown(true);
+    box->setToolTip(tip);
     return box;
 }
 
+/// "cuda:0" -> "CUDA:0"
+QString deviceText(const QString& device) {
+    return device.toUpper();
+}
+
+QStringList devicesOf(const nlohmann::json& hello) {
+    QStringList devices;
+    const auto found = hello.find("devices");
+    if (found != hello.end() && found->is_array())
+        for (const auto& device : *found)
+            if (device.is_string())
+                devices << QString::fromStdString(device.get<std::string>());
+    return devices.isEmpty() ? QStringList{kCpu} : devices;
+}
+
 } // namespace
+
+Result<BenchLoad> wholeLoad(const MeasureChoice& choice) {
+    BenchLoad load = choice.request.load;
+    if (choice.traceFile.isEmpty())
+        return load;
+    auto trace = readBenchTrace(choice.traceFile.toStdString());
+    if (!trace)
+        return trace.error();
+    load.trace = std::move(*trace);
+    return load;
+}
 
 MeasureForm::MeasureForm(QWidget* parent) : QWidget(parent), m_rows(new QFormLayout(this)) {
     setObjectName("measureForm");
@@ -35,20 +62,9 @@ MeasureForm::MeasureForm(QWidget* parent) : QWidget(parent), m_rows(new QFormLay
     m_rows->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     m_rows->addRow(tr("&Worker:"), makeWorkerRow());
     qobject_cast<QLabel*>(m_rows->labelForField(m_worker->parentWidget()))->setBuddy(m_worker);
-    m_device = new QComboBox;
-    m_device->setObjectName("device");
-    m_device->setAccessibleName(tr("Device of the worker"));
-    m_device->setToolTip(tr("Where the programs run. “Ask” shows what the worker has."));
-    m_device->addItem(tr("CPU"), "cpu");
-    m_rows->addRow(tr("&Device:"), m_device);
-    m_about = new QLabel;
-    m_about->setObjectName("aboutWorker");
-    m_about->setWordWrap(true);
-    m_about->setForegroundRole(QPalette::PlaceholderText);
-    m_about->hide();
-    m_rows->addRow(m_about);
-    makeLoadRows(*m_rows);
-    showLoadKind();
+    makeDeviceRow();
+    m_load = new LoadRows(*m_rows);
+    makeSwitches();
 }
 
 QWidget* MeasureForm::makeWorkerRow() {
@@ -65,6 +81,8 @@ QWidget* MeasureForm::makeWorkerRow() {
     m_worker->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_worker->lineEdit()->setPlaceholderText("ssh gpubox workbench-worker");
     m_worker->addItem(tr("This computer"));
+    connect(m_worker, &QComboBox::activated, this, &MeasureForm::chooseWorker);
+    connect(m_worker->lineEdit(), &QLineEdit::editingFinished, this, &MeasureForm::chooseWorker);
     m_ask = new QPushButton(tr("&Ask"));
     m_ask->setObjectName("askWorker");
     m_ask->setAccessibleName(tr("Ask the worker what it is"));
@@ -75,40 +93,32 @@ QWidget* MeasureForm::makeWorkerRow() {
     return row;
 }
 
-void MeasureForm::makeLoadRows(QFormLayout& rows) {
-    m_loadKind = new QComboBox;
-    m_loadKind->setObjectName("loadKind");
-    m_loadKind->setAccessibleName(tr("Kind of prompt"));
-    m_loadKind->addItems({tr("Made-up tokens"), tr("Texts, one a line")});
-    connect(m_loadKind, &QComboBox::currentIndexChanged, this, &MeasureForm::showLoadKind);
-    rows.addRow(tr("&Prompt:"), m_loadKind);
-    m_promptTokens = spinBox("promptTokens", tr("Prompt tokens"), 1 << 20, 64);
-    rows.addRow(tr("Prompt &tokens:"), m_promptTokens);
-    m_prompts = new QPlainTextEdit(tr("Explain in a few sentences why the sky is blue.\n"
-                                      "Write a short poem about the sea.\n"
-                                      "What is the difference between a list and a tuple?"));
-    m_prompts->setObjectName("prompts");
-    m_prompts->setAccessibleName(tr("Prompts, one a line; the rounds take them in turn"));
-    m_prompts->setTabChangesFocus(true);
-    m_prompts->setLineWrapMode(QPlainTextEdit::NoWrap);
-    m_prompts->setFixedHeight(6 * fontMetrics().lineSpacing());
-    rows.addRow(m_prompts);
-    m_newTokens = spinBox("newTokens", tr("New tokens"), 1 << 20, 32);
-    rows.addRow(tr("&New tokens:"), m_newTokens);
-    m_rounds = spinBox("rounds", tr("Rounds of each program"), 10000, 6);
-    m_rounds->setToolTip(tr("Before and after run in turn this often. Six rounds give 95 % confidence."));
-    rows.addRow(tr("&Rounds:"), m_rounds);
-    m_leaveOneOut = new QCheckBox(tr("Also &without each pattern"));
-    m_leaveOneOut->setObjectName("leaveOneOut");
-    m_leaveOneOut->setToolTip(tr("Switches one pattern off at a time: what each one is worth."));
-    rows.addRow(m_leaveOneOut);
+void MeasureForm::makeDeviceRow() {
+    m_device = new QComboBox;
+    m_device->setObjectName("device");
+    m_device->setAccessibleName(tr("Device of the worker"));
+    m_rows->addRow(tr("&Device:"), m_device);
+    m_about = new QLabel;
+    m_about->setObjectName("aboutWorker");
+    m_about->setWordWrap(true);
+    m_about->setForegroundRole(QPalette::PlaceholderText);
+    m_about->hide();
+    m_rows->addRow(m_about);
+    showUnknownDevices();
 }
 
-void MeasureForm::showLoadKind() {
-    const bool isText = m_loadKind->currentIndex() == texts;
-    m_prompts->setVisible(isText);
-    m_promptTokens->setVisible(!isText);
-    m_rows->labelForField(m_promptTokens)->setVisible(!isText);
+void MeasureForm::makeSwitches() {
+    m_native = checkBox("native", tr("Also &hand-written code"),
+                        tr("Measures plain C++ for the model over the same kernels too, where there is some: "
+                           "what the rewritten model is worth against it."));
+    m_native->setChecked(true);
+    m_profile = checkBox("profile", tr("Also time by &kind of operator"),
+                         tr("Once more at the end, with clocks at kernels and operators."));
+    m_profile->setChecked(true);
+    m_leaveOneOut = checkBox("leaveOneOut", tr("Also without &each pattern"),
+                             tr("Switches one pattern off at a time: what each one is worth."));
+    for (QCheckBox* box : {m_native, m_profile, m_leaveOneOut})
+        m_rows->addRow(box);
 }
 
 QString MeasureForm::workerCommand() const {
@@ -116,33 +126,59 @@ QString MeasureForm::workerCommand() const {
     return text == m_worker->itemText(0) ? QString() : text;
 }
 
-std::vector<std::string> MeasureForm::prompts() const {
-    std::vector<std::string> all;
-    if (m_loadKind->currentIndex() == texts)
-        for (const QString& line : m_prompts->toPlainText().split('\n'))
-            if (!line.trimmed().isEmpty())
-                all.push_back(line.trimmed().toStdString());
-    return all;
+void MeasureForm::chooseWorker() {
+    if (workerCommand() != m_askedWorker)
+        showUnknownDevices();
+    Q_EMIT workerChosen(workerCommand());
+}
+
+void MeasureForm::setWorkerCommand(const QString& command) {
+    if (command == workerCommand())
+        return;
+    m_worker->setCurrentText(command.isEmpty() ? m_worker->itemText(0) : command);
+    if (command != m_askedWorker)
+        showUnknownDevices();
 }
 
 MeasureChoice MeasureForm::choice() const {
-    return {workerCommand(),
-            {{m_promptTokens->value(), m_newTokens->value(), m_rounds->value(), prompts()},
-             m_leaveOneOut->isChecked(),
-             m_device->currentData().toString().toStdString()}};
+    const QString device = m_device->currentData().toString();
+    MeasureChoice choice{workerCommand(), {}, m_load->traceFile()};
+    choice.request.load = m_load->load();
+    choice.request.leaveOneOut = m_leaveOneOut->isChecked();
+    choice.request.device = device.isEmpty() ? kCpu : device.toStdString();
+    choice.request.native = m_native->isChecked() && choice.request.device == kCpu; // it has no other
+    choice.request.profile = m_profile->isChecked();
+    return choice;
 }
 
 QString MeasureForm::fault() const {
-    return m_loadKind->currentIndex() == texts && prompts().empty()
-               ? tr("There is no prompt: write one a line, or measure with made-up tokens.")
-               : QString();
+    return m_load->fault();
 }
 
 void MeasureForm::setEntriesEnabled(bool enabled) {
     for (QWidget* entry :
-         std::initializer_list<QWidget*>{m_worker, m_ask, m_device, m_loadKind, m_promptTokens, m_prompts,
-                                         m_newTokens, m_rounds, m_leaveOneOut})
+         std::initializer_list<QWidget*>{m_worker, m_ask, m_device, m_native, m_profile, m_leaveOneOut})
         entry->setEnabled(enabled);
+    m_load->setEnabled(enabled);
+}
+
+/// A choice that is seen, and says why it cannot be taken.
+void MeasureForm::addAbsentDevice(const QString& text, const QString& why) {
+    m_device->addItem(text);
+    const int row = m_device->count() - 1;
+    m_device->setItemData(row, why, Qt::ToolTipRole);
+    if (auto* items = qobject_cast<QStandardItemModel*>(m_device->model()))
+        items->item(row)->setEnabled(false);
+}
+
+void MeasureForm::showUnknownDevices() {
+    m_askedWorker = QString(); // null: nobody was asked
+    m_device->clear();
+    m_device->addItem(deviceText(kCpu), kCpu);
+    const QString why = tr("What the worker has beside a CPU is known once it was asked: press “Ask”.");
+    addAbsentDevice(tr("CUDA: ask the worker"), why);
+    m_device->setToolTip(tr("Where the programs run.") + " " + why);
+    m_about->hide();
 }
 
 void MeasureForm::showWorker(const nlohmann::json& hello) {
@@ -152,17 +188,22 @@ void MeasureForm::showWorker(const nlohmann::json& hello) {
                    ? QString()
                    : QString::fromStdString(found->is_string() ? found->get<std::string>() : found->dump());
     };
+    m_askedWorker = workerCommand();
     m_about->setText(tr("%1 threads, %2, PyTorch %3").arg(text("threads"), text("isa"), text("torch")));
     m_about->show();
     const QString chosen = m_device->currentData().toString();
+    const QStringList devices = devicesOf(hello);
     m_device->clear();
-    for (const auto& device : hello.value("devices", nlohmann::json::array()))
-        if (device.is_string()) {
-            const QString name = QString::fromStdString(device.get<std::string>());
-            m_device->addItem(name == "cpu" ? tr("CPU") : name.toUpper(), name);
-        }
-    if (m_device->count() == 0)
-        m_device->addItem(tr("CPU"), "cpu");
+    for (const QString& device : devices)
+        m_device->addItem(deviceText(device), device);
+    const bool hasCuda = std::any_of(devices.begin(), devices.end(),
+                                     [](const QString& device) { return device.startsWith("cuda"); });
+    QString tip = tr("Where the programs run. The worker says that it has: %1.").arg(devices.join(", "));
+    if (!hasCuda) {
+        tip += " " + tr("A worker on a machine with a GPU, built with CUDA, offers CUDA here.");
+        addAbsentDevice(tr("CUDA: the worker has none"), tip);
+    }
+    m_device->setToolTip(tip);
     m_device->setCurrentIndex(std::max(0, m_device->findData(chosen)));
 }
 
@@ -185,24 +226,18 @@ void MeasureForm::saveState(QSettings& settings) const {
         workers << m_worker->itemText(i);
     settings.setValue("workers", workers);
     settings.setValue("worker", workerCommand());
-    settings.setValue("loadKind", m_loadKind->currentIndex());
-    settings.setValue("promptTokens", m_promptTokens->value());
-    settings.setValue("prompts", m_prompts->toPlainText());
-    settings.setValue("newTokens", m_newTokens->value());
-    settings.setValue("rounds", m_rounds->value());
-    settings.setValue("leaveOneOut", m_leaveOneOut->isChecked());
+    for (const QCheckBox* box : {m_native, m_profile, m_leaveOneOut})
+        settings.setValue(box->objectName(), box->isChecked());
+    m_load->saveState(settings);
 }
 
 void MeasureForm::restoreState(const QSettings& settings) {
     m_worker->addItems(settings.value("workers").toStringList());
     if (const QString worker = settings.value("worker").toString(); !worker.isEmpty())
-        m_worker->setCurrentText(worker);
-    m_loadKind->setCurrentIndex(settings.value("loadKind", 0).toInt());
-    m_promptTokens->setValue(settings.value("promptTokens", m_promptTokens->value()).toInt());
-    m_prompts->setPlainText(settings.value("prompts", m_prompts->toPlainText()).toString());
-    m_newTokens->setValue(settings.value("newTokens", m_newTokens->value()).toInt());
-    m_rounds->setValue(settings.value("rounds", m_rounds->value()).toInt());
-    m_leaveOneOut->setChecked(settings.value("leaveOneOut", false).toBool());
+        setWorkerCommand(worker);
+    for (QCheckBox* box : {m_native, m_profile, m_leaveOneOut})
+        box->setChecked(settings.value(box->objectName(), box->isChecked()).toBool());
+    m_load->restoreState(settings);
 }
 
 } // namespace workbench::gui

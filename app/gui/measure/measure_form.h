@@ -9,17 +9,21 @@ class QCheckBox;
 class QComboBox;
 class QFormLayout;
 class QLabel;
-class QPlainTextEdit;
 class QPushButton;
-class QSpinBox;
 
 namespace workbench::gui {
+
+class LoadRows;
 
 /// What the user wants measured, and where.
 struct MeasureChoice {
     QString worker; ///< command; "": the worker beside this program
     MeasureRequest request;
+    QString traceFile; ///< whose requests are the load; "": the load is whole
 };
+
+/// The load with the requests of its file. Reads it: for a thread.
+Result<BenchLoad> wholeLoad(const MeasureChoice& choice);
 
 /// The form at the left of the panel: worker, device, load. Remembers what was entered.
 class MeasureForm : public QWidget {
@@ -30,8 +34,9 @@ public:
     MeasureChoice choice() const;
     QString fault() const;                ///< why that cannot be measured; "": it can
     void setEntriesEnabled(bool enabled); ///< not while something runs
-    /// What the worker said of itself: its devices become choices.
+    /// What the worker said of itself: its devices become choices; one that it lacks says so.
     void showWorker(const nlohmann::json& hello);
+    void setWorkerCommand(const QString& command);
     void rememberWorker(); ///< the command worked: it stays in the list
 
     void saveState(QSettings& settings) const;
@@ -39,25 +44,27 @@ public:
 
 Q_SIGNALS:
     void askRequested(); ///< say hello to the worker
+    void workerChosen(const QString& command);
 
 private:
     QWidget* makeWorkerRow();
-    void makeLoadRows(QFormLayout& rows);
-    void showLoadKind();
-    std::vector<std::string> prompts() const;
+    void makeDeviceRow();
+    void makeSwitches();
+    void chooseWorker();
+    void showUnknownDevices();
+    void addAbsentDevice(const QString& text, const QString& why);
     QString workerCommand() const;
 
+    QFormLayout* m_rows;
     QComboBox* m_worker;
     QPushButton* m_ask;
     QComboBox* m_device;
     QLabel* m_about;
-    QComboBox* m_loadKind;
-    QSpinBox* m_promptTokens;
-    QPlainTextEdit* m_prompts;
-    QSpinBox* m_newTokens;
-    QSpinBox* m_rounds;
+    LoadRows* m_load;
+    QCheckBox* m_native;
+    QCheckBox* m_profile;
     QCheckBox* m_leaveOneOut;
-    QFormLayout* m_rows;
+    QString m_askedWorker; ///< the command that the devices are of
 };
 
 } // namespace workbench::gui

@@ -54,7 +54,13 @@ void MeasurePanel::start() {
     m_isOurs = true;
     begin(document().run<BenchReport>(
               this, tr("Measure speed"),
-              [feed = m_feed, request = choice.request](Session& session, Runtime& runtime, const Job& job) {
+              [feed = m_feed, choice](Session& session, Runtime& runtime,
+                                      const Job& job) -> Result<BenchReport> {
+                  MeasureRequest request = choice.request;
+                  auto load = wholeLoad(choice);
+                  if (!load)
+                      return load.error();
+                  request.load = std::move(*load);
                   return measure(session, runtime, request, feed->observer(), job);
               },
               [this](Result<BenchReport> result) { finishMeasure(result); }),
@@ -94,17 +100,24 @@ void MeasurePanel::bisect(By by) {
     if (running() || document().busy())
         return;
     const MeasureChoice choice = m_form->choice();
+    if (const QString fault = m_form->fault(); !fault.isEmpty() && by == By::speed)
+        return notice(fault);
     document().setWorker(choice.worker);
     m_feed = std::make_shared<LiveFeed>();
     SessionBisectRequest request;
     request.by = by;
-    request.load = choice.request.load;
     request.device = choice.request.device;
     request.onStep = [feed = m_feed](const BisectStep& step) { feed->step(step); };
     begin(document().run<SessionBisect>(
               this, tr("Find the guilty site"),
-              [feed = m_feed, request](Session& session, Runtime& runtime,
-                                       const Job& job) -> Result<SessionBisect> {
+              [feed = m_feed, request, choice](Session& session, Runtime& runtime,
+                                               const Job& job) mutable -> Result<SessionBisect> {
+                  if (request.by == By::speed) {
+                      auto load = wholeLoad(choice);
+                      if (!load)
+                          return load.error();
+                      request.load = std::move(*load);
+                  }
                   auto sites = appliedSites(session);
                   if (!sites)
                       return sites.error();

@@ -49,6 +49,7 @@ MeasurePanel::MeasurePanel(Document& document, Selection& selection, QWidget* pa
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(m_splitter);
     connectAll();
+    m_form->setWorkerCommand(document.worker());
     notice({});
     showControls();
 }
@@ -90,6 +91,7 @@ QWidget* MeasurePanel::makeLeft() {
     m_notice->setWordWrap(true);
     m_notice->setFrameShape(QFrame::StyledPanel);
     m_notice->setMargin(6);
+    m_notice->setTextFormat(Qt::PlainText);
     m_notice->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     layout->addWidget(m_notice);
     layout->addStretch(1);
@@ -122,6 +124,9 @@ void MeasurePanel::connectAll() {
     connect(m_start, &QPushButton::clicked, this, &MeasurePanel::start);
     connect(m_stop, &QPushButton::clicked, this, &MeasurePanel::stop);
     connect(m_form, &MeasureForm::askRequested, this, &MeasurePanel::askWorker);
+    connect(m_form, &MeasureForm::workerChosen, &document(), &Document::setWorker);
+    connect(&document(), &Document::workerChanged, this,
+            [this] { m_form->setWorkerCommand(document().worker()); });
     connect(m_bisect, &BisectView::startRequested, this, &MeasurePanel::bisect);
     connect(m_bisect, &BisectView::siteActivated, this, &MeasurePanel::selectSite);
     connect(&document(), &Document::jobChanged, this, &MeasurePanel::showControls);
@@ -155,7 +160,9 @@ void MeasurePanel::showProgress(const BenchReport& report) {
     std::size_t done = report.before.rounds.size() + report.after.rounds.size();
     for (const PatternEffect& effect : report.patterns)
         done += effect.without.rounds.size();
-    const std::size_t programs = 2 + report.patterns.size();
+    if (report.native)
+        done += report.native->rounds.size();
+    const std::size_t programs = 2 + (report.native ? 1 : 0) + report.patterns.size();
     m_progress->setRange(0, static_cast<int>(programs) * static_cast<int>(report.load.rounds));
     m_progress->setValue(static_cast<int>(done));
     m_progress->setFormat(
@@ -215,7 +222,12 @@ void MeasurePanel::saveState(QSettings& settings) const {
 }
 
 void MeasurePanel::restoreState(const QSettings& settings) {
+    const QString named = document().worker(); // by the command line, or chosen before
     m_form->restoreState(settings);
+    if (named.isEmpty())
+        document().setWorker(m_form->choice().worker);
+    else
+        m_form->setWorkerCommand(named);
     m_results->restoreState(settings);
     m_splitter->restoreState(settings.value("panes").toByteArray());
 }

@@ -10,8 +10,10 @@ namespace {
 
 constexpr std::array<Quantity, ResultModel::kSpeedRows> kQuantities = {Quantity::prefill, Quantity::decode,
                                                                        Quantity::output};
-constexpr std::array<double Latency::*, 5> kLatencies = {&Latency::firstToken, &Latency::p50, &Latency::p90,
-                                                         &Latency::p99, &Latency::max};
+constexpr std::array<double Latency::*, 7> kLatencies = {
+    &Latency::firstToken, &Latency::firstTokenP90, &Latency::firstTokenP99,
+    &Latency::p50,        &Latency::p90,           &Latency::p99,
+    &Latency::max};
 
 QString number(double value) {
     const double size = std::abs(value);
@@ -22,6 +24,8 @@ QString speedText(const BenchProgram& program, Quantity quantity) {
     if (program.rounds.empty())
         return {};
     const Spread spread = spreadOf(speeds(program, quantity));
+    if (!(spread.max > 0)) // the load has no such tokens
+        return ResultModel::tr("none");
     return ResultModel::tr("%1 (%2 to %3)")
         .arg(number(spread.median), number(spread.min), number(spread.max));
 }
@@ -50,11 +54,13 @@ QString changeText(const Comparison& comparison) {
 }
 
 QString rowName(int row) {
-    static const std::array<const char*, 8> kNames = {
+    static const std::array<const char*, ResultModel::kSpeedRows + kLatencies.size()> kNames = {
         QT_TRANSLATE_NOOP("workbench::gui::ResultModel", "Prompt, tokens/s"),
         QT_TRANSLATE_NOOP("workbench::gui::ResultModel", "Decode, tokens/s"),
         QT_TRANSLATE_NOOP("workbench::gui::ResultModel", "Whole answer, tokens/s"),
-        QT_TRANSLATE_NOOP("workbench::gui::ResultModel", "First token, ms"),
+        QT_TRANSLATE_NOOP("workbench::gui::ResultModel", "First token p50, ms"),
+        QT_TRANSLATE_NOOP("workbench::gui::ResultModel", "First token p90, ms"),
+        QT_TRANSLATE_NOOP("workbench::gui::ResultModel", "First token p99, ms"),
         QT_TRANSLATE_NOOP("workbench::gui::ResultModel", "Later token p50, ms"),
         QT_TRANSLATE_NOOP("workbench::gui::ResultModel", "Later token p90, ms"),
         QT_TRANSLATE_NOOP("workbench::gui::ResultModel", "Later token p99, ms"),
@@ -65,14 +71,23 @@ QString rowName(int row) {
 } // namespace
 
 void ResultModel::setReport(const BenchReport& report) {
-    if (!m_report) {
-        beginInsertRows({}, 0, kSpeedRows + static_cast<int>(kLatencies.size()) - 1);
-        m_report = report;
-        endInsertRows();
+    const bool sameShape = m_report && m_report->native.has_value() == report.native.has_value();
+    if (!sameShape) {
+        beginResetModel();
+        takeReport(report);
+        endResetModel();
         return;
     }
+    takeReport(report);
+    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
+void ResultModel::takeReport(const BenchReport& report) {
     m_report = report;
-    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columns - 1));
+    m_texts.clear();
+    for (int row = 0; row < rowCount(); ++row)
+        for (int column = 0; column < columnCount(); ++column)
+            m_texts.push_back(text(row, column));
 }
 
 void ResultModel::clear() {
@@ -86,33 +101,45 @@ int ResultModel::rowCount(const QModelIndex& parent) const {
 }
 
 int ResultModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : columns;
+    if (parent.isValid())
+        return 0;
+    return m_report && m_report->native ? columns : native;
+}
+
+/// nullptr: the column compares two.
+const BenchProgram* ResultModel::program(int column) const {
+    return column == before   ? &m_report->before
+           : column == after  ? &m_report->after
+           : column == native ? &*m_report->native
+                              : nullptr;
+}
+
+QString ResultModel::comparisonText(int row, const BenchProgram& first, const BenchProgram& second) const {
+    if (row < kSpeedRows)
+        return changeText(workbench::compare(first, second, kQuantities[static_cast<std::size_t>(row)]));
+    const auto latency = kLatencies[static_cast<std::size_t>(row - kSpeedRows)];
+    const double ratio = second.latency.*latency / first.latency.*latency;
+    const bool known = !first.rounds.empty() && !second.rounds.empty() && std::isfinite(ratio);
+    return known ? tr("%1×").arg(QLocale().toString(ratio, 'f', 2)) : QString();
 }
 
 QString ResultModel::text(int row, int column) const {
-    const BenchProgram& first = m_report->before;
-    const BenchProgram& second = m_report->after;
-    if (row < kSpeedRows) {
-        const Quantity quantity = kQuantities[static_cast<std::size_t>(row)];
-        if (column == change)
-            return changeText(workbench::compare(first, second, quantity));
-        return speedText(column == before ? first : second, quantity);
-    }
-    const auto latency = kLatencies[static_cast<std::size_t>(row - kSpeedRows)];
-    const double a = first.latency.*latency;
-    const double b = second.latency.*latency;
-    if (column == change)
-        return first.rounds.empty() || second.rounds.empty()
-                   ? QString()
-                   : tr("%1×").arg(QLocale().toString(b / a, 'f', 2));
-    return (column == before ? first : second).rounds.empty() ? QString() : number(column == before ? a : b);
+    const BenchProgram* of = program(column);
+    if (!of)
+        return comparisonText(row, column == change ? m_report->before : *m_report->native, m_report->after);
+    if (row < kSpeedRows)
+        return speedText(*of, kQuantities[static_cast<std::size_t>(row)]);
+    if (of->rounds.empty())
+        return {};
+    const double ms = of->latency.*kLatencies[static_cast<std::size_t>(row - kSpeedRows)];
+    return std::isfinite(ms) ? number(ms) : tr("none");
 }
 
 QVariant ResultModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || !m_report)
         return {};
     if (role == Qt::DisplayRole)
-        return text(index.row(), index.column());
+        return m_texts[static_cast<std::size_t>(index.row() * columnCount() + index.column())];
     if (role == Qt::TextAlignmentRole)
         return QVariant(Qt::AlignRight | Qt::AlignVCenter);
     return {};
@@ -125,7 +152,18 @@ QVariant ResultModel::headerData(int section, Qt::Orientation orientation, int r
         return {};
     if (orientation == Qt::Vertical)
         return rowName(section);
-    return section == before ? tr("Before") : section == after ? tr("After") : tr("Change");
+    switch (section) {
+    case before:
+        return tr("Before");
+    case after:
+        return tr("After");
+    case change:
+        return tr("Change");
+    case native:
+        return tr("Hand-written");
+    default:
+        return tr("After against hand-written");
+    }
 }
 
 } // namespace workbench::gui

@@ -5,14 +5,16 @@
 #include <QtCore/QAbstractTableModel>
 
 #include <optional>
+#include <vector>
 
 namespace workbench::gui {
 
-/// Speeds and latencies of a measurement: a row each, before, after and what changed.
+/// Speeds and latencies of a measurement: a row each, before, after and what changed; hand-written code too
+/// where it was measured.
 class ResultModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { before, after, change, columns };
+    enum Column { before, after, change, native, againstNative, columns };
     static constexpr int kSpeedRows = 3; ///< prefill, decode, output; latencies follow
 
     explicit ResultModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
@@ -25,9 +27,13 @@ public:
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
+    const BenchProgram* program(int column) const;
+    void takeReport(const BenchReport& report);
     QString text(int row, int column) const;
+    QString comparisonText(int row, const BenchProgram& first, const BenchProgram& second) const;
 
     std::optional<BenchReport> m_report;
+    std::vector<QString> m_texts; ///< of all cells, row by row: computed once, painted often
 };
 
 } // namespace workbench::gui

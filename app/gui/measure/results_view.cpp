@@ -1,7 +1,9 @@
 #include "app/gui/measure/results_view.h"
 
 #include "app/gui/measure/chart_style.h"
+#include "app/gui/measure/operator_times.h"
 #include "app/gui/measure/pattern_bars.h"
+#include "app/gui/measure/report_text.h"
 #include "app/gui/measure/result_model.h"
 #include "app/gui/measure/speed_curves.h"
 
@@ -26,9 +28,9 @@ constexpr double kFlat = 2.2;   ///< width over height of a dock at the bottom
 constexpr int kNarrowest = 190; ///< of the tabs: what they hold scrolls, the docks beside need the room
 
 /// Says what will stand there while nothing does.
-class FiguresTable : public QTableView {
+class HintedTable : public QTableView {
 public:
-    using QTableView::QTableView;
+    explicit HintedTable(const QString& hint) : m_hint(hint) {}
 
 protected:
     void paintEvent(QPaintEvent* event) override {
@@ -38,66 +40,36 @@ protected:
         QPainter painter(viewport());
         painter.setPen(palette().color(QPalette::PlaceholderText));
         painter.drawText(viewport()->rect().adjusted(12, 8, -12, -8), Qt::AlignCenter | Qt::TextWordWrap,
-                         ResultsView::tr("Speeds and latencies, before and after, come here with the first "
-                                         "round. A measurement made elsewhere can be opened."));
+                         m_hint);
     }
+
+private:
+    QString m_hint;
 };
 
-QString ratioText(double ratio) {
-    return QLocale().toString(ratio, 'f', 2);
+/// Rows that are read, not chosen.
+QTableView* prepared(QTableView* table, const char* name, const QString& accessible) {
+    table->setObjectName(name);
+    table->setAccessibleName(accessible);
+    table->setSelectionMode(QAbstractItemView::NoSelection);
+    table->setShowGrid(false);
+    table->setAlternatingRowColors(true);
+    table->setWordWrap(false);
+    table->setFrameShape(QFrame::NoFrame);
+    table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    table->horizontalHeader()->setStretchLastSection(true);
+    table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    return table;
 }
 
-/// "Decode is 1.31 times as fast (1.28 to 1.35)".
-QString headlineText(const Comparison& comparison, const QString& what) {
-    if (std::isnan(comparison.ratio))
-        return {};
-    const QString range = ResultsView::tr("(%1 to %2)")
-                              .arg(ratioText(comparison.interval.low), ratioText(comparison.interval.high));
-    switch (comparison.verdict) {
-    case SpeedVerdict::faster:
-        return ResultsView::tr("%1: %2 times as fast %3").arg(what, ratioText(comparison.ratio), range);
-    case SpeedVerdict::slower:
-        return ResultsView::tr("%1: slower, %2 times the speed %3")
-            .arg(what, ratioText(comparison.ratio), range);
-    case SpeedVerdict::withinSpread:
-        return ResultsView::tr("%1: no difference beyond the spread, %2 times %3")
-            .arg(what, ratioText(comparison.ratio), range);
-    case SpeedVerdict::tooFewRounds:
-        return ResultsView::tr("%1: %2 times so far; %n rounds give a verdict", nullptr,
-                               static_cast<int>(kFewestRounds))
-            .arg(what, ratioText(comparison.ratio));
-    }
-    return {};
-}
-
-QString machineText(const nlohmann::json& machine) {
-    QStringList parts;
-    const auto add = [&](const char* key, const QString& format) {
-        const auto found = machine.find(key);
-        if (found != machine.end())
-            parts << format.arg(
-                QString::fromStdString(found->is_string() ? found->get<std::string>() : found->dump()));
-    };
-    add("threads", ResultsView::tr("%1 threads"));
-    add("isa", "%1");
-    add("torch", ResultsView::tr("PyTorch %1"));
-    return parts.join(", ");
-}
-
-QString aboutText(const BenchReport& report, const QString& source) {
-    const BenchLoad& load = report.load;
-    QStringList parts;
-    parts << source;
-    parts << QString::fromStdString(report.model + ", " + report.dtype) +
-                 (report.randomWeights ? ResultsView::tr(", random weights") : QString());
-    parts << (load.prompts.empty()
-                  ? ResultsView::tr("%n prompt tokens", nullptr, static_cast<int>(load.promptTokens))
-                  : ResultsView::tr("%n prompts", nullptr, static_cast<int>(load.prompts.size())));
-    parts << ResultsView::tr("%n new tokens", nullptr, static_cast<int>(load.newTokens));
-    parts << ResultsView::tr("%n rounds in turn", nullptr, static_cast<int>(load.rounds));
-    parts << machineText(report.machine);
-    parts.removeAll(QString());
-    return parts.join(" · ");
+QLabel* mutedLabel(const char* name) {
+    auto* label = new QLabel;
+    label->setObjectName(name);
+    label->setWordWrap(true);
+    label->setForegroundRole(QPalette::PlaceholderText);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
 }
 
 } // namespace
@@ -145,12 +117,10 @@ QWidget* ResultsView::makeTop() {
     large.setPointSizeF(1.25 * large.pointSizeF());
     large.setBold(true);
     m_headline->setFont(large);
-    m_about = new QLabel;
-    m_about->setObjectName("aboutMeasurement");
-    m_about->setWordWrap(true);
-    m_about->setForegroundRole(QPalette::PlaceholderText);
-    words->addWidget(m_headline);
-    words->addWidget(m_about);
+    m_about = mutedLabel("aboutMeasurement");
+    m_details = mutedLabel("measurementDetails");
+    for (QLabel* label : {m_headline, m_about, m_details})
+        words->addWidget(label);
     m_quantity = new QComboBox;
     m_quantity->setObjectName("quantity");
     m_quantity->setAccessibleName(tr("What the curves show"));
@@ -169,19 +139,18 @@ void ResultsView::makeTabs() {
     m_tabs->setDocumentMode(true);
     m_tabs->setMinimumWidth(kNarrowest);
     m_model = new ResultModel(this);
-    m_table = new FiguresTable;
-    m_table->setObjectName("figures");
-    m_table->setAccessibleName(tr("Speeds and latencies"));
+    m_table = prepared(new HintedTable(tr("Speeds and latencies, before and after, come here with the first "
+                                          "round. A measurement made elsewhere can be opened.")),
+                       "figures", tr("Speeds and latencies"));
     m_table->setModel(m_model);
-    m_table->setSelectionMode(QAbstractItemView::NoSelection);
-    m_table->setShowGrid(false);
-    m_table->setAlternatingRowColors(true);
-    m_table->setWordWrap(false);
-    m_table->setFrameShape(QFrame::NoFrame);
-    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    m_table->horizontalHeader()->setStretchLastSection(true);
-    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_tabs->addTab(m_table, tr("Figures"));
+    m_times = new OperatorTimesModel(this);
+    auto* times = prepared(
+        new HintedTable(tr("Tick “Also time by kind of operator” before you start: where a step's time goes, "
+                           "in milliseconds, comes here at the end.")),
+        "operatorTimes", tr("Time of a step by kind of operator"));
+    times->setModel(m_times);
+    m_tabs->addTab(times, tr("Times"));
     m_bars = new PatternBars;
     m_bars->setHint(
         tr("Tick “Also without each pattern” before you start: each pattern is switched off at a time, and "
@@ -198,13 +167,30 @@ Quantity ResultsView::quantity() const {
     return static_cast<Quantity>(m_quantity->currentData().toInt());
 }
 
+/// The figure that the load is about; a single answer has several that count, the user's choice stays.
+void ResultsView::chooseQuantity() {
+    if (m_load.kind == LoadKind::single && m_load.newTokens > 1)
+        return;
+    const Quantity main = m_load.kind == LoadKind::single ? Quantity::prefill : mainQuantity(m_load);
+    m_quantity->setCurrentIndex(m_quantity->findData(static_cast<int>(main)));
+}
+
+qint64 ResultsView::tokensOfRound() const {
+    qint64 tokens = 0;
+    for (const TraceRequest& request : m_load.trace)
+        tokens += request.newTokens;
+    return m_load.trace.empty() ? m_load.newTokens * m_load.concurrency : tokens;
+}
+
 void ResultsView::begin(const BenchLoad& load) {
     m_report.reset();
     m_load = load;
     m_source.clear();
     m_before = {};
     m_after = {};
+    m_native = {};
     m_model->clear();
+    chooseQuantity();
     showAll();
 }
 
@@ -224,9 +210,11 @@ void ResultsView::setOpened(const BenchReport& report, const QString& file) {
 void ResultsView::addPaces(const std::vector<BenchPace>& paces) {
     for (const BenchPace& pace : paces) {
         if (pace.program == kBefore)
-            m_before.add(pace, m_load.newTokens);
+            m_before.add(pace, tokensOfRound());
         else if (pace.program == kAfter)
-            m_after.add(pace, m_load.newTokens);
+            m_after.add(pace, tokensOfRound());
+        else if (pace.program == kNative)
+            m_native.add(pace, tokensOfRound());
     }
     if (!paces.empty())
         showCurves();
@@ -236,6 +224,7 @@ void ResultsView::showAll() {
     showHeadline();
     showCurves();
     showPatterns();
+    showTimes();
 }
 
 void ResultsView::showHeadline() {
@@ -244,11 +233,16 @@ void ResultsView::showHeadline() {
     m_headline->setVisible(known);
     m_about->setVisible(m_report.has_value());
     if (m_report)
-        m_about->setText(aboutText(*m_report, m_source));
+        m_about->setText(ReportText::about(*m_report, m_source));
+    const QString details = m_report ? ReportText::details(*m_report) : QString();
+    m_details->setText(details);
+    m_details->setVisible(!details.isEmpty());
     if (!known)
         return;
     const Comparison comparison = compare(m_report->before, m_report->after, quantity());
-    m_headline->setText(headlineText(comparison, m_quantity->currentText()));
+    m_headline->setText(std::isnan(comparison.ratio)
+                            ? tr("%1: the load has no such tokens").arg(m_quantity->currentText())
+                            : ReportText::headline(comparison, m_quantity->currentText()));
     QPalette colours = palette();
     const ChartColours chart = chartColours(colours);
     if (comparison.verdict == SpeedVerdict::faster || comparison.verdict == SpeedVerdict::slower)
@@ -258,17 +252,26 @@ void ResultsView::showHeadline() {
 }
 
 void ResultsView::showCurves() {
-    SpeedSeries before{tr("before"), {}, {}};
-    SpeedSeries after{tr("after"), {}, {}};
+    using Program = SpeedSeries::Program;
+    std::vector<SpeedSeries> series = {{Program::before, tr("before"), {}, {}},
+                                       {Program::after, tr("after"), {}, {}}};
+    if (m_report && m_report->native)
+        series.push_back({Program::native, tr("hand-written"), speeds(*m_report->native, quantity()), {}});
     if (m_report) {
-        before.rounds = speeds(m_report->before, quantity());
-        after.rounds = speeds(m_report->after, quantity());
+        series[0].rounds = speeds(m_report->before, quantity());
+        series[1].rounds = speeds(m_report->after, quantity());
     }
     if (quantity() == Quantity::decode) {
-        before.live = m_before.points();
-        after.live = m_after.points();
+        const LiveCurve* curves[] = {&m_before, &m_after, &m_native};
+        for (std::size_t i = 0; i < series.size(); ++i)
+            series[i].live = curves[i]->points();
     }
-    m_curves->setSeries(std::move(before), std::move(after), m_load.rounds);
+    m_curves->setSeries(std::move(series), m_load.rounds);
+}
+
+void ResultsView::showTimes() {
+    auto times = m_report ? operatorTimes(m_report->profile) : std::vector<OperatorTimes>();
+    m_times->setTimes(std::move(times));
 }
 
 void ResultsView::showPatterns() {

@@ -17,6 +17,7 @@ class QTabWidget;
 namespace workbench::gui {
 
 class PatternBars;
+class OperatorTimesModel;
 class ResultModel;
 class SpeedCurves;
 
@@ -51,20 +52,26 @@ private:
     void showCurves();
     void showHeadline();
     void showPatterns();
+    void showTimes();
+    void chooseQuantity();
+    qint64 tokensOfRound() const;
 
     std::optional<BenchReport> m_report;
     BenchLoad m_load;
     QString m_source; ///< file that it was opened from
     LiveCurve m_before;
     LiveCurve m_after;
+    LiveCurve m_native;
 
     QLabel* m_headline;
     QLabel* m_about;
+    QLabel* m_details;
     QComboBox* m_quantity;
     SpeedCurves* m_curves;
     QTabWidget* m_tabs;
     QTableView* m_table;
     ResultModel* m_model;
+    OperatorTimesModel* m_times;
     PatternBars* m_bars;
     QSplitter* m_splitter;
 };

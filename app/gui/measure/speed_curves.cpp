@@ -4,6 +4,7 @@
 #include "app/session/bench_statistics.h"
 
 #include <QtCore/QLocale>
+#include <QtCore/QStringList>
 #include <QtGui/QPainter>
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace workbench::gui {
 namespace {
 
 constexpr double kGap = 8;
+constexpr double kNarrowestStep = 3; ///< pixels of a round
 
 /// Where the curves are drawn, and how values become points there.
 struct Plot {
@@ -80,7 +82,25 @@ void drawLive(QPainter& painter, const Plot& plot, const SpeedSeries& series, QC
     }
 }
 
+/// More rounds than there is room for: from the slowest to the fastest of those at each place.
+void drawRanges(QPainter& painter, const Plot& plot, const SpeedSeries& series, const QColor& colour) {
+    painter.setPen(QPen(colour, 1));
+    const std::size_t count = series.rounds.size();
+    const auto places = static_cast<std::size_t>(std::max(1.0, plot.area.width()));
+    for (std::size_t place = 0; place < places; ++place) {
+        const auto from = series.rounds.begin() + static_cast<std::ptrdiff_t>(place * count / places);
+        const auto to = series.rounds.begin() + static_cast<std::ptrdiff_t>((place + 1) * count / places);
+        if (from == to)
+            continue;
+        const auto [least, most] = std::minmax_element(from, to);
+        const double x = plot.area.left() + static_cast<double>(place) + 0.5;
+        painter.drawLine(QPointF(x, plot.y(*least) + 0.5), QPointF(x, plot.y(*most) - 0.5));
+    }
+}
+
 void drawSteps(QPainter& painter, const Plot& plot, const SpeedSeries& series, const QColor& colour) {
+    if (static_cast<double>(series.rounds.size()) > plot.area.width() / kNarrowestStep)
+        return drawRanges(painter, plot, series, colour);
     QColor faint = colour;
     faint.setAlpha(110);
     for (std::size_t i = 0; i < series.rounds.size(); ++i) {
@@ -96,25 +116,41 @@ void drawSteps(QPainter& painter, const Plot& plot, const SpeedSeries& series, c
     }
 }
 
-/// The medians beside the plot, moved apart where they would overlap.
-void drawMedians(QPainter& painter, const Plot& plot, const Spread& before, const Spread& after,
+QColor colourOf(const SpeedSeries& series, const ChartColours& colours) {
+    switch (series.program) {
+    case SpeedSeries::Program::after:
+        return colours.after;
+    case SpeedSeries::Program::native:
+        return colours.native;
+    case SpeedSeries::Program::before:
+        break;
+    }
+    return colours.before;
+}
+
+/// The medians beside the plot, moved apart where they would overlap: from the lowest up, each at least a
+/// line above the one before, then all down again where they would leave the plot.
+void drawMedians(QPainter& painter, const Plot& plot, const std::vector<SpeedSeries>& series,
                  const ChartColours& colours) {
     const double height = QFontMetricsF(painter.font()).height();
-    double beforeY = plot.y(before.median);
-    double afterY = plot.y(after.median);
-    if (const double missing = height - std::abs(beforeY - afterY); missing > 0) {
-        const double up = beforeY < afterY ? -missing / 2 : missing / 2;
-        beforeY += up;
-        afterY -= up;
-    }
-    const auto draw = [&](const Spread& spread, double y, const QColor& colour) {
-        painter.setPen(colour);
-        if (!std::isnan(spread.median))
-            painter.drawText(QRectF(plot.area.right() + kGap, y - height / 2, 200, height),
-                             Qt::AlignLeft | Qt::AlignVCenter, number(spread.median));
+    struct Mark {
+        double y;
+        double median;
+        QColor colour;
     };
-    draw(before, beforeY, colours.before);
-    draw(after, afterY, colours.after);
+    std::vector<Mark> marks;
+    for (const SpeedSeries& one : series)
+        if (const Spread spread = spreadOf(one.rounds); !std::isnan(spread.median))
+            marks.push_back({plot.y(spread.median), spread.median, colourOf(one, colours)});
+    std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.y > b.y; });
+    for (std::size_t i = 1; i < marks.size(); ++i)
+        marks[i].y = std::min(marks[i].y, marks[i - 1].y - height);
+    const double above = marks.empty() ? 0 : std::max(0.0, plot.area.top() - marks.back().y);
+    for (const Mark& mark : marks) {
+        painter.setPen(mark.colour);
+        painter.drawText(QRectF(plot.area.right() + kGap, mark.y + above - height / 2, 200, height),
+                         Qt::AlignLeft | Qt::AlignVCenter, number(mark.median));
+    }
 }
 
 void drawLegend(QPainter& painter, double left, const SpeedSeries& series, const QColor& colour,
@@ -144,13 +180,17 @@ SpeedCurves::SpeedCurves(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
 }
 
-void SpeedCurves::setSeries(SpeedSeries before, SpeedSeries after, qint64 rounds) {
-    m_before = std::move(before);
-    m_after = std::move(after);
+void SpeedCurves::setSeries(std::vector<SpeedSeries> series, qint64 rounds) {
+    m_series = std::move(series);
     m_rounds = std::max<qint64>(1, rounds);
-    const QString summary = summaryOf(m_before) + "\n" + summaryOf(m_after);
-    setAccessibleDescription(summary);
-    setToolTip(m_before.rounds.empty() ? QString() : summary);
+    QStringList lines;
+    bool anyRound = false;
+    for (const SpeedSeries& one : m_series) {
+        lines << summaryOf(one);
+        anyRound = anyRound || !one.rounds.empty();
+    }
+    setAccessibleDescription(lines.join("\n"));
+    setToolTip(anyRound ? lines.join("\n") : QString());
     update();
 }
 
@@ -160,7 +200,9 @@ void SpeedCurves::setHint(const QString& hint) {
 }
 
 bool SpeedCurves::empty() const {
-    return m_before.rounds.empty() && m_after.rounds.empty() && m_before.live.empty() && m_after.live.empty();
+    return std::all_of(m_series.begin(), m_series.end(), [](const SpeedSeries& series) {
+        return series.rounds.empty() && series.live.empty();
+    });
 }
 
 void SpeedCurves::paintEvent(QPaintEvent*) {
@@ -177,7 +219,10 @@ void SpeedCurves::paintEvent(QPaintEvent*) {
     const QFontMetricsF metrics(font());
     const double top = metrics.height() + 2 * kGap;
     const int marks = std::max(2, static_cast<int>((height() - top) / (2.5 * metrics.height())));
-    Plot plot{{}, scaleFor(1.05 * std::max(largest(m_before), largest(m_after)), marks), m_rounds};
+    double most = 0;
+    for (const SpeedSeries& series : m_series)
+        most = std::max(most, largest(series));
+    Plot plot{{}, scaleFor(1.05 * most, marks), m_rounds};
     const double left =
         metrics.horizontalAdvance(QLocale().toString(plot.scale.end - plot.scale.step / 2, 'g', 4)) +
         3 * kGap;
@@ -188,19 +233,16 @@ void SpeedCurves::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(left, 2, plot.area.width(), metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
                      tr("tokens per second, by round"));
     double next = left;
-    drawLegend(painter, next, m_before, colours.before, &next);
-    drawLegend(painter, next, m_after, colours.after, &next);
-    const Spread before = spreadOf(m_before.rounds);
-    const Spread after = spreadOf(m_after.rounds);
-    if (!m_before.rounds.empty())
-        drawBand(painter, plot, before, colours.before);
-    if (!m_after.rounds.empty())
-        drawBand(painter, plot, after, colours.after);
-    drawLive(painter, plot, m_before, colours.before);
-    drawLive(painter, plot, m_after, colours.after);
-    drawSteps(painter, plot, m_before, colours.before);
-    drawSteps(painter, plot, m_after, colours.after);
-    drawMedians(painter, plot, before, after, colours);
+    for (const SpeedSeries& series : m_series)
+        drawLegend(painter, next, series, colourOf(series, colours), &next);
+    for (const SpeedSeries& series : m_series)
+        if (!series.rounds.empty())
+            drawBand(painter, plot, spreadOf(series.rounds), colourOf(series, colours));
+    for (const SpeedSeries& series : m_series) {
+        drawLive(painter, plot, series, colourOf(series, colours));
+        drawSteps(painter, plot, series, colourOf(series, colours));
+    }
+    drawMedians(painter, plot, m_series, colours);
 }
 
 } // namespace workbench::gui

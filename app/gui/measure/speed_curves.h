@@ -9,19 +9,21 @@ namespace workbench::gui {
 
 /// How fast one program was.
 struct SpeedSeries {
+    enum class Program { before, after, native };
+    Program program = Program::before; ///< whose colour it has
     QString name;
     std::vector<double> rounds; ///< tokens per second of each whole round
     std::vector<QPointF> live;  ///< x: rounds (1.5 is the middle of the second), y: tokens per second
 };
 
-/// Tokens per second over the rounds, before and after: a step for each round, a thin line for what is being
+/// Tokens per second over the rounds, of each program: a step for each round, a thin line for what is being
 /// measured, a band from the slowest to the fastest round and the median at the right.
 class SpeedCurves : public QWidget {
     Q_OBJECT
 public:
     explicit SpeedCurves(QWidget* parent = nullptr);
 
-    void setSeries(SpeedSeries before, SpeedSeries after, qint64 rounds);
+    void setSeries(std::vector<SpeedSeries> series, qint64 rounds);
     void setHint(const QString& hint); ///< shown while there is nothing else
 
     QSize sizeHint() const override { return {520, 260}; }
@@ -33,8 +35,7 @@ protected:
 private:
     bool empty() const;
 
-    SpeedSeries m_before;
-    SpeedSeries m_after;
+    std::vector<SpeedSeries> m_series;
     qint64 m_rounds = 1;
     QString m_hint;
 };

@@ -227,6 +227,9 @@ void OverviewPanel::showOverview(Overview overview) {
     fitCoverage();
     m_leftHint->setVisible(overview.left.empty());
     m_leftView->setVisible(!overview.left.empty());
+    for (SiteGroup& group : overview.left)
+        if (group.reason.empty() && !group.sites.empty())
+            group.reason = document().note(group.sites.front()).toStdString(); // of the user
     m_left->setGroups(std::move(overview.left));
 }
 

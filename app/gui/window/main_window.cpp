@@ -4,14 +4,13 @@
 #include "app/gui/window/plan_actions.h"
 #include "app/gui/window/recent_models.h"
 #include "app/gui/window/start_page.h"
+#include "app/gui/window/window_options.h"
 #include "app/gui/window/workspace.h"
 #include "app/session/summary.h"
 
 #include <QtCore/QDir>
 #include <QtCore/QFileInfo>
-#include <QtCore/QMimeData>
 #include <QtCore/QSettings>
-#include <QtCore/QUrl>
 #include <QtGui/QAction>
 #include <QtGui/QCloseEvent>
 #include <QtWidgets/QFileDialog>
@@ -63,6 +62,7 @@ MainWindow::MainWindow(const Locations& locations, Appearance& appearance, QWidg
     m_progress->setAccessibleName(tr("Work in progress"));
     m_stopButton->setDefaultAction(m_stop);
     m_stopButton->setAutoRaise(true);
+    m_stage->setTextFormat(Qt::PlainText); // names of files and modules
     statusBar()->addWidget(m_stage, 1);
     statusBar()->addWidget(m_progress);
     statusBar()->addWidget(m_stopButton);
@@ -125,6 +125,7 @@ ModelTab* MainWindow::openModel(const OpenRequest& asked) {
     connect(made, &ModelTab::closeWanted, this, [this, made] { closeTab(made); });
     connect(made, &ModelTab::workspaceChanged, this, &MainWindow::updateActions);
     Document& document = made->document();
+    document.setWorker(m_worker);
     connect(&document, &Document::stateChanged, this, [this, made] {
         if (made->document().state() == Document::State::ready)
             rememberModel(made->document().request().model);
@@ -147,10 +148,11 @@ ModelTab* MainWindow::openModel(const OpenRequest& asked) {
     return made;
 }
 
-void MainWindow::openPath(const QString& path) {
+ModelTab* MainWindow::openPath(const QString& path) {
     OpenRequest request;
     request.model = path;
-    openModel(request);
+    request.trace = m_trace;
+    return openModel(request);
 }
 
 void MainWindow::chooseFolder() {
@@ -280,7 +282,9 @@ void MainWindow::saveWindow() const {
     for (int i = 0; i < tabCount(); ++i) {
         const Document& document = tab(i)->document();
         if (document.state() == Document::State::ready)
-            open += document.request().model + "\n" + document.planFile();
+            open += QStringList{document.request().model, document.planFile(),
+                                nameOf(document.request().trace.dtype)}
+                        .join('\n');
         if (const Workspace* workspace = tab(i)->workspace(); workspace && tab(i) == currentTab())
             workspace->save();
     }
@@ -293,7 +297,14 @@ void MainWindow::reopenLast() {
     for (const QString& entry : QSettings().value(kOpen).toStringList()) {
         OpenRequest request;
         request.model = entry.section('\n', 0, 0);
-        request.plan = entry.section('\n', 1);
+        request.plan = entry.section('\n', 1, 1);
+        request.trace = m_trace;
+        // A plan is of the model in its own type: it fits no other.
+        const auto dtype = traceDtypeFromName(entry.section('\n', 2));
+        if (dtype && m_trace.dtype == TraceDtype::automatic)
+            request.trace.dtype = *dtype;
+        else if (m_trace.dtype != dtype.value_or(TraceDtype::automatic))
+            request.plan.clear();
         if (!request.plan.isEmpty() && !QFileInfo::exists(request.plan))
             request.plan.clear();
         openModel(request);
@@ -302,25 +313,6 @@ void MainWindow::reopenLast() {
 
 void MainWindow::showUnsaved() {
     m_start->showUnsaved(abandonedWork(m_locations.cache));
-}
-
-void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-    if (event->mimeData()->hasUrls() && event->mimeData()->urls().constFirst().isLocalFile())
-        event->acceptProposedAction();
-}
-
-/// A plan goes to the model in front; everything else is a model.
-void MainWindow::dropEvent(QDropEvent* event) {
-    for (const QUrl& url : event->mimeData()->urls()) {
-        const QFileInfo file(url.toLocalFile());
-        if (file.fileName() == "config.json")
-            openPath(file.absolutePath());
-        else if (file.isFile() && file.suffix() == "json" && currentTab())
-            m_plans->open(currentTab(), file.absoluteFilePath());
-        else
-            openPath(file.absoluteFilePath());
-    }
-    event->acceptProposedAction();
 }
 
 } // namespace workbench::gui

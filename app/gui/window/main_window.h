@@ -24,6 +24,9 @@ public:
     MainWindow(const Locations& locations, Appearance& appearance, QWidget* parent = nullptr);
     ~MainWindow() override;
 
+    /// Of the models that are opened from now on, where an OpenRequest of theirs says nothing else.
+    void setWorker(const QString& command) { m_worker = command; }
+    void setTrace(const TraceOptions& trace) { m_trace = trace; }
     ModelTab* openModel(const OpenRequest& request); ///< in a tab of its own; an open one is shown again
     ModelTab* currentTab() const;                    ///< nullptr: the start page
     int tabCount() const;
@@ -46,11 +49,15 @@ private:
     QAction* add(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
                  std::function<void()> act);
 
+    // dropped_files.cpp
+    void openDropped(const QStringList& files);
+    void takeForModel(ModelTab* tab, const QString& file); ///< a plan or a measurement, once it is ready
+
     // main_window.cpp
     void chooseFolder();
     void chooseArchive();
     void chooseName();
-    void openPath(const QString& path);
+    ModelTab* openPath(const QString& path);
     void tabChanged();
     void updateTitle(ModelTab* tab);
     void updateStatus();
@@ -64,6 +71,8 @@ private:
     void askWorker();
 
     Locations m_locations;
+    QString m_worker;
+    TraceOptions m_trace;
     Appearance& m_appearance;
     QStackedWidget* m_pages;
     StartPage* m_start;

@@ -53,14 +53,14 @@ int runWindow(QApplication& application, const WindowRequest& request) {
     Appearance appearance;
     const Locations locations = Locations::find();
     MainWindow window(locations, appearance);
+    window.setWorker(request.worker);
+    if (request.open.empty())
+        window.setTrace(request.trace);
     if (pictures)
         return takeScreenshots(request, window, locations, appearance);
     window.show();
-    for (const OpenRequest& model : request.open) {
-        Document& document = window.openModel(model)->document();
-        document.setWorker(request.worker);
-        document.setWorkerModel(request.workerModel);
-    }
+    for (const OpenRequest& model : request.open)
+        window.openModel(model)->document().setWorkerModel(request.workerModel);
     if (request.open.empty())
         window.reopenLast();
     window.showUnsaved();

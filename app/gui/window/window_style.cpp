@@ -10,7 +10,8 @@
 namespace workbench::gui {
 namespace {
 
-constexpr int kHandle = 5; // wide enough to be caught by the mouse; the line in it is one pixel
+constexpr int kButtonAir = 12; ///< pixels beside the text of a button, both sides together
+constexpr int kHandle = 5;     // wide enough to be caught by the mouse; the line in it is one pixel
 constexpr int kTitlePadding = 8;
 constexpr double kCross = 7; // of the button that closes a tab
 
@@ -122,6 +123,15 @@ QPixmap WindowStyle::generatedIconPixmap(QIcon::Mode mode, const QPixmap& pixmap
 QIcon WindowStyle::standardIcon(StandardPixmap icon, const QStyleOption* option,
                                 const QWidget* widget) const {
     return icon == SP_CommandLink ? QIcon(new Chevron) : QProxyStyle::standardIcon(icon, option, widget);
+}
+
+/// Fusion leaves a text that is longer than the narrowest button no air.
+QSize WindowStyle::sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& contents,
+                                    const QWidget* widget) const {
+    const QSize size = QProxyStyle::sizeFromContents(type, option, contents, widget);
+    if (type != CT_PushButton)
+        return size;
+    return {std::max(size.width(), contents.width() + 2 * kButtonAir), size.height()};
 }
 
 int WindowStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const {

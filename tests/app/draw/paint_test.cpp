@@ -105,6 +105,22 @@ TEST(Paint, NamesStayFarOut) {
     EXPECT_NE(painted(*scene, options), painted(without, options));
 }
 
+TEST(Paint, WeightsKeepTheirNamesFarOut) {
+    const auto scene = openedScene();
+    ASSERT_TRUE(scene);
+    Scene without = *scene;
+    bool anyBeside = false;
+    for (std::size_t i = 0; i < without.texts.size(); ++i)
+        if (without.diagram.boxes[i].beside >= 0) {
+            without.texts[i].title.clear();
+            anyBeside = true;
+        }
+    ASSERT_TRUE(anyBeside);
+    PaintOptions options;
+    options.scale = 0.5;
+    EXPECT_NE(painted(*scene, options), painted(without, options));
+}
+
 TEST(Paint, ASelectionIsDrawnAroundItsBoxAndDimsTheOthers) {
     const auto scene = openedScene();
     ASSERT_TRUE(scene);

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -42,6 +43,7 @@ void waitForCancel(const json& id) {
 
 std::map<std::string, std::string> g_graphs;
 std::string g_version = WORKBENCH_VERSION; ///< the first argument, where there is one
+std::vector<std::string> g_devices{"cpu"}; ///< and those that further ones name
 json g_weights;                            ///< of the last load
 int g_received = 0;
 
@@ -83,7 +85,7 @@ void sendSample(const json& id, const std::string& program, int round, const jso
 
 /// new_tokens 13: dies as if memory ran out; 14: goes on until it is cancelled; 15: sends no numbers.
 void bench(const json& id, const json& params) {
-    const int kind = params.at("new_tokens");
+    const int kind = params.contains("requests") ? 0 : params.at("new_tokens").get<int>();
     for (int round = 0; round < params.at("rounds").get<int>(); ++round)
         for (const auto& program : params.at("programs")) {
             if (kind == 15)
@@ -92,8 +94,13 @@ void bench(const json& id, const json& params) {
             if (kind == 13 && round == 1)
                 std::raise(SIGKILL);
         }
+    json result = {{"memory", {{"peak_bytes", 1000}}}};
+    if (params.value("profile", false))
+        for (const auto& program : params.at("programs"))
+            result["profile"][program] = {
+                {"steps", 4}, {"step_s", 0.04}, {"model_s", 0.036}, {"kernels", {{"norms", 0.03}}}};
     if (kind != 14)
-        return send({{"id", id}, {"result", {{"memory", {{"peak_bytes", 1000}}}}}});
+        return send({{"id", id}, {"result", result}});
     waitForCancel(id);
     send({{"id", id}, {"error", {{"code", "cancelled"}, {"message", "cancelled"}, {"where", ""}}}});
 }
@@ -147,7 +154,7 @@ void answer(const json& request) {
     if (method == "hello")
         return send(
             {{"id", id},
-             {"result", {{"version", g_version}, {"threads", 2}, {"isa", "NONE"}, {"devices", {"cpu"}}}}});
+             {"result", {{"version", g_version}, {"threads", 2}, {"isa", "NONE"}, {"devices", g_devices}}}});
     if (method == "receive")
         return send({{"id", id}, {"result", {{"path", "/received/" + std::to_string(++g_received)}}}});
     if (method == "weights")
@@ -192,6 +199,10 @@ void answer(const json& request) {
 int main(int count, char** arguments) {
     if (count > 1)
         g_version = arguments[1];
+    for (int i = 2; i < count; ++i)
+        g_devices.emplace_back(arguments[i]);
     while (auto frame = readFrame(STDIN_FILENO))
-        answer(json::parse(frame->json));
+        if (const json request = json::parse(frame->json);
+            request.contains("id")) // else a cancel that came late
+            answer(request);
 }

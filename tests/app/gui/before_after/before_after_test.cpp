@@ -87,6 +87,8 @@ protected:
         waitForPanes();
     }
     QString text(const char* label) const { return panel->findChild<QLabel*>(label)->text(); }
+    /// Of a label that may be cut.
+    QString whole(const char* label) const { return panel->findChild<QLabel*>(label)->toolTip(); }
 
     TemporaryDirectory folder;
     Document document;
@@ -143,8 +145,20 @@ TEST_F(BeforeAfterTest, AStepShowsBothSidesOfTheRewrite) {
     EXPECT_EQ(chosenOps(kRewritten),
               (std::vector<std::string>{"aten.linear.default", "aten.split_with_sizes.default"}));
     EXPECT_EQ(pane(kOriginal).picture().request.scope, pane(kRewritten).picture().request.scope);
-    EXPECT_TRUE(text("stepWhat").contains("qkv@layers.0.self_attn: 3 nodes become linear + split_with_sizes"))
-        << text("stepWhat").toStdString();
+    EXPECT_TRUE(
+        whole("stepWhat").contains("qkv@layers.0.self_attn: 3 nodes become linear + split_with_sizes"))
+        << whole("stepWhat").toStdString();
+}
+
+TEST_F(BeforeAfterTest, ANarrowWindowCutsAStepInTheMiddle) {
+    applyAll();
+    showPanel();
+    goToPattern("qkv");
+    panel->resize(420, 400);
+    const QString cut = text("stepWhat");
+    EXPECT_TRUE(cut.contains("…") && cut.endsWith(whole("stepWhat").right(4))) << cut.toStdString();
+    const auto* label = panel->findChild<QLabel*>("stepWhat");
+    EXPECT_LE(label->fontMetrics().horizontalAdvance(cut), label->width());
 }
 
 TEST_F(BeforeAfterTest, MergedAndAddedNodesAreToldApart) {

@@ -235,6 +235,17 @@ TEST_F(CanvasPanelTest, RevealingASiteChoosesAllOfItsNodes) {
     EXPECT_EQ(view().chosen().size(), 3u);
 }
 
+TEST_F(CanvasPanelTest, ADrawingThatIsMadeToRevealSomethingStandsInTheMiddle) {
+    panel->resize(2400, 900);
+    const NodeId inside = nodeMaking("qs_2");
+    selection.selectNode(inside, "layers.2.self_attn");
+    selection.reveal();
+    waitForLayout();
+    const QRectF bounds = panel->pane().scene()->bounds;
+    ASSERT_LT(bounds.width() * view().zoom(), view().viewport()->width());
+    EXPECT_NEAR(view().mapFromScene(bounds.center()).x(), view().viewport()->width() / 2.0, 2);
+}
+
 TEST_F(CanvasPanelTest, AClickTellsTheOthers) {
     QTest::mouseClick(view().viewport(), Qt::LeftButton, {}, middleOf(boxOfModule("layers.1")));
     EXPECT_EQ(selection.module(), "layers.1");

@@ -5,10 +5,12 @@
 
 #include <QtCore/QElapsedTimer>
 #include <QtCore/QSettings>
+#include <QtGui/QAction>
 #include <QtTest/QTest>
 #include <QtWidgets/QCheckBox>
 #include <QtWidgets/QComboBox>
 #include <QtWidgets/QLabel>
+#include <QtWidgets/QLineEdit>
 #include <QtWidgets/QPlainTextEdit>
 #include <QtWidgets/QPushButton>
 #include <QtWidgets/QSpinBox>
@@ -139,7 +141,122 @@ TEST_F(MeasurePanelTest, AsksTheWorkerWhatItIs) {
     click("askWorker");
     ASSERT_TRUE(waitFor([this] { return !m_panel->running(); }));
     EXPECT_TRUE(text("aboutWorker").startsWith("2 threads")) << text("aboutWorker").toStdString();
-    EXPECT_EQ(child<QComboBox>("device").count(), 1);
+    EXPECT_EQ(child<QComboBox>("device").currentData().toString(), "cpu");
+}
+
+TEST_F(MeasurePanelTest, ADeviceThatTheWorkerLacksIsSeenAndSaysWhy) {
+    const auto& device = child<QComboBox>("device");
+    const auto flags = [&](int row) { return device.model()->flags(device.model()->index(row, 0)); };
+    ASSERT_EQ(device.count(), 2);
+    EXPECT_EQ(device.itemText(1), "CUDA: ask the worker");
+    EXPECT_FALSE(flags(1).testFlag(Qt::ItemIsEnabled));
+    click("askWorker");
+    ASSERT_TRUE(waitFor([this] { return !m_panel->running(); }));
+    EXPECT_EQ(device.itemText(1), "CUDA: the worker has none");
+    EXPECT_FALSE(flags(1).testFlag(Qt::ItemIsEnabled));
+    const QString why = device.itemData(1, Qt::ToolTipRole).toString();
+    EXPECT_TRUE(why.contains("The worker says that it has: cpu.")) << why.toStdString();
+    EXPECT_EQ(device.toolTip(), why);
+    child<QComboBox>("worker").setCurrentText("another");
+    QTest::keyClick(child<QComboBox>("worker").lineEdit(), Qt::Key_Return);
+    EXPECT_EQ(device.itemText(1), "CUDA: ask the worker") << "that one was not asked";
+}
+
+TEST_F(MeasurePanelTest, ADeviceThatTheWorkerHasCanBeChosen) {
+    child<QComboBox>("worker").setCurrentText(WORKBENCH_FAKE_WORKER " " WORKBENCH_VERSION " cuda");
+    click("askWorker");
+    ASSERT_TRUE(waitFor([this] { return !m_panel->running(); }));
+    auto& device = child<QComboBox>("device");
+    ASSERT_EQ(device.count(), 2);
+    EXPECT_EQ(device.itemText(1), "CUDA");
+    EXPECT_TRUE(device.toolTip().contains("cpu, cuda")) << device.toolTip().toStdString();
+    EXPECT_TRUE(device.model()->flags(device.model()->index(1, 0)).testFlag(Qt::ItemIsEnabled));
+}
+
+TEST_F(MeasurePanelTest, TheWorkerOfTheDocumentIsTheOneInTheForm) {
+    m_document->setWorker("ssh gpubox workbench-worker");
+    EXPECT_EQ(child<QComboBox>("worker").currentText(), "ssh gpubox workbench-worker");
+    m_document->setWorker("");
+    EXPECT_EQ(child<QComboBox>("worker").currentText(), "This computer");
+    child<QComboBox>("worker").setCurrentText("mine");
+    QTest::keyClick(child<QComboBox>("worker").lineEdit(), Qt::Key_Return);
+    EXPECT_EQ(m_document->worker(), "mine") << "verifying uses it too";
+}
+
+TEST_F(MeasurePanelTest, AWorkerThatWasNamedIsNotReplacedByTheOneOfTheLastTime) {
+    QSettings settings(QString::fromStdString((m_folder.path() / "state.ini").string()),
+                       QSettings::IniFormat);
+    child<QComboBox>("worker").setCurrentText("of the last time");
+    m_panel->saveState(settings);
+    open({"a"});
+    m_document->setWorker("named");
+    m_panel->restoreState(settings);
+    EXPECT_EQ(m_document->worker(), "named");
+    EXPECT_EQ(child<QComboBox>("worker").currentText(), "named");
+}
+
+TEST_F(MeasurePanelTest, OffersTheLoadsOfTheCommandLineWithTheirSizes) {
+    auto& load = child<QComboBox>("load");
+    for (const LoadKind kind : {LoadKind::single, LoadKind::decode, LoadKind::prefill, LoadKind::mixed}) {
+        load.setCurrentIndex(-1); // also the first one is chosen
+        load.setCurrentIndex(load.findData(static_cast<int>(kind)));
+        const BenchLoad expected = loadOf(kind);
+        EXPECT_EQ(child<QSpinBox>("promptTokens").value(), expected.promptTokens);
+        EXPECT_EQ(child<QSpinBox>("newTokens").value(), expected.newTokens);
+        EXPECT_EQ(child<QSpinBox>("concurrency").value(), expected.concurrency);
+    }
+    setLoad(4, 3);
+    child<QSpinBox>("concurrency").setValue(2);
+    measureToTheEnd();
+    EXPECT_TRUE(text("aboutMeasurement").contains("2 requests at once"))
+        << text("aboutMeasurement").toStdString();
+    EXPECT_TRUE(text("headline").startsWith("Whole answer")) << text("headline").toStdString();
+}
+
+TEST_F(MeasurePanelTest, APromptAloneIsMeasuredByItsPrompt) {
+    auto& load = child<QComboBox>("load");
+    load.setCurrentIndex(load.findData(static_cast<int>(LoadKind::prefill)));
+    child<QSpinBox>("rounds").setValue(3);
+    measureToTheEnd();
+    EXPECT_TRUE(text("headline").startsWith("Prompt: ")) << text("headline").toStdString();
+    EXPECT_EQ(figure(1, 0), "none");
+    child<QComboBox>("quantity").setCurrentIndex(0);
+    EXPECT_TRUE(text("headline").contains("no such tokens")) << text("headline").toStdString();
+}
+
+TEST_F(MeasurePanelTest, MeasuresTheRequestsOfAFile) {
+    auto& load = child<QComboBox>("load");
+    load.setCurrentIndex(load.findData(static_cast<int>(LoadKind::trace)));
+    EXPECT_TRUE(child<QLineEdit>("traceFile").isVisible());
+    EXPECT_FALSE(child<QSpinBox>("promptTokens").isVisible());
+    click("start");
+    EXPECT_TRUE(text("measureNotice").contains("no file of requests")) << text("measureNotice").toStdString();
+    const QString path = QString::fromStdString((m_folder.path() / "requests.jsonl").string());
+    QFile file(path);
+    ASSERT_TRUE(file.open(QFile::WriteOnly));
+    file.write("{\"arrival_s\": 0, \"prompt_tokens\": 3, \"new_tokens\": 4}\nnonsense\n");
+    file.close();
+    child<QLineEdit>("traceFile").setText(path);
+    measureToTheEnd();
+    EXPECT_TRUE(text("measureNotice").contains("requests.jsonl")) << text("measureNotice").toStdString();
+    ASSERT_TRUE(file.open(QFile::WriteOnly));
+    file.write("{\"arrival_s\": 0, \"prompt_tokens\": 3, \"new_tokens\": 4}\n");
+    file.close();
+    measureToTheEnd();
+    EXPECT_TRUE(text("measureNotice").isEmpty()) << text("measureNotice").toStdString();
+    EXPECT_TRUE(text("aboutMeasurement").contains("1 request"));
+}
+
+TEST_F(MeasurePanelTest, SaysWhyThereIsNoHandWrittenCodeAndWhereTheTimeGoes) {
+    measureToTheEnd();
+    EXPECT_TRUE(text("measurementDetails").contains("No hand-written code: An archive has no config.json"))
+        << text("measurementDetails").toStdString();
+    EXPECT_GT(child<QTableView>("operatorTimes").model()->rowCount(), 2);
+    child<QCheckBox>("native").setChecked(false);
+    child<QCheckBox>("profile").setChecked(false);
+    measureToTheEnd();
+    EXPECT_FALSE(text("measurementDetails").contains("hand-written"));
+    EXPECT_EQ(child<QTableView>("operatorTimes").model()->rowCount(), 0);
 }
 
 TEST_F(MeasurePanelTest, LeavesEachPatternOutAndTellsTheSitesTheirShare) {
@@ -212,7 +329,7 @@ TEST_F(MeasurePanelTest, SaysThatNothingIsAppliedButMeasures) {
 }
 
 TEST_F(MeasurePanelTest, RefusesTextsWithoutAPrompt) {
-    child<QComboBox>("loadKind").setCurrentIndex(1);
+    child<QComboBox>("promptKind").setCurrentIndex(1);
     child<QPlainTextEdit>("prompts").setPlainText(" \n\n");
     click("start");
     EXPECT_FALSE(m_panel->running());

@@ -85,6 +85,26 @@ TEST_F(OpenOverview, ListsWhatIsLeftWithTheReason) {
     EXPECT_TRUE(row.data().toString().contains("aten.mish.default")) << row.data().toString().toStdString();
 }
 
+TEST_F(OpenOverview, WhatWasRejectedIsLeftWithTheUsersNote) {
+    const auto& sites = m_document.analysis().sites;
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < sites.size(); ++i)
+        if (sites[i].verdict == SiteVerdict::applicable)
+            last = i;
+    m_document.apply({last}, Decision::reject, "reject");
+    m_document.setNote(last, "slower with short prompts");
+    const auto why = [&] {
+        const QAbstractItemModel* model = view<QTreeView>("left")->model();
+        QStringList all;
+        for (int row = 0; row < model->rowCount(); ++row)
+            if (model->index(row, LeftModel::state).data().toString() == "rejected")
+                all += model->index(row, LeftModel::why).data().toString();
+        return all;
+    };
+    EXPECT_TRUE(waitFor([&] { return why() == QStringList{"slower with short prompts"}; }))
+        << why().join(", ").toStdString();
+}
+
 TEST_F(OpenOverview, APatternFiltersWhatIsLeft) {
     QListView* coverage = view<QListView>("coverage");
     for (int row = 0; row < coverage->model()->rowCount(); ++row)

@@ -1,7 +1,8 @@
 #include "app/gui/before_after/step_bar.h"
 
+#include "app/gui/document/elided_label.h"
+
 #include <QtCore/QLocale>
-#include <QtGui/QResizeEvent>
 #include <QtWidgets/QComboBox>
 #include <QtWidgets/QHBoxLayout>
 #include <QtWidgets/QLabel>
@@ -13,7 +14,8 @@ namespace workbench::gui {
 
 StepBar::StepBar(QWidget* parent)
     : QWidget(parent), m_pattern(new QComboBox(this)), m_previous(new QToolButton(this)),
-      m_next(new QToolButton(this)), m_place(new QLabel(this)), m_what(new QLabel(this)) {
+      m_next(new QToolButton(this)), m_place(new QLabel(this)),
+      m_what(new ElidedLabel(Qt::ElideMiddle, this)) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(6, 3, 6, 3);
     row->setSpacing(6);
@@ -33,9 +35,6 @@ StepBar::StepBar(QWidget* parent)
     m_place->setMinimumWidth(m_place->fontMetrics().horizontalAdvance("0,000 of 0,000"));
     m_place->setAlignment(Qt::AlignCenter);
     m_what->setObjectName("stepWhat");
-    m_what->setTextFormat(Qt::PlainText);
-    m_what->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_what->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     for (QWidget* each : std::initializer_list<QWidget*>{m_pattern, m_previous, m_place, m_next})
         row->addWidget(each);
     row->addWidget(m_what, 1);
@@ -59,25 +58,11 @@ QString StepBar::pattern() const {
     return m_pattern->currentData().toString();
 }
 
-/// Where a rewrite is is longer than a narrow window is wide: what it becomes stays in sight.
-void StepBar::elide() {
-    m_what->setText(m_what->fontMetrics().elidedText(m_said, Qt::ElideMiddle, m_what->width()));
-}
-
-void StepBar::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    layout()->activate();
-    elide();
-}
-
 void StepBar::setPlace(int at, int total, const QString& what) {
     const QLocale locale;
     m_place->setText(at < 0 ? tr("%1 in all").arg(locale.toString(total))
                             : tr("%1 of %2").arg(locale.toString(at + 1), locale.toString(total)));
-    m_said = what;
-    m_what->setToolTip(what);
-    m_what->setAccessibleDescription(what);
-    elide();
+    m_what->say(what);
     m_previous->setEnabled(total > 0);
     m_next->setEnabled(total > 0);
 }

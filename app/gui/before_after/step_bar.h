@@ -8,6 +8,8 @@ class QToolButton;
 
 namespace workbench::gui {
 
+class ElidedLabel;
+
 /// Where one is among the rewrites: filter by pattern, previous, "3 of 57", next, and what the rewrite does.
 class StepBar : public QWidget {
     Q_OBJECT
@@ -23,16 +25,11 @@ Q_SIGNALS:
     void stepRequested(int by);
     void patternChanged();
 
-protected:
-    void resizeEvent(QResizeEvent* event) override;
-
 private:
-    void elide();
-
-    QString m_said; ///< whole
     QComboBox* m_pattern;
     QToolButton *m_previous, *m_next;
-    QLabel *m_place, *m_what;
+    QLabel* m_place;
+    ElidedLabel* m_what;
 };
 
 } // namespace workbench::gui

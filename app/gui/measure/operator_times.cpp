@@ -11,6 +11,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double kLeastMs = 0.0005; ///< below, every program has "0.000"
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 double numberOr(const json& object, const char* key, double absent) {
@@ -86,7 +87,8 @@ void OperatorTimesModel::addFamilies() {
             longest[name] = std::max(longest[name], ms);
     std::vector<std::pair<double, QString>> order;
     for (const auto& [name, ms] : longest)
-        order.emplace_back(-ms, name);
+        if (ms >= kLeastMs)
+            order.emplace_back(-ms, name);
     std::sort(order.begin(), order.end());
     for (const auto& [ms, name] : order) {
         Row row{name, {}};

@@ -1,5 +1,6 @@
 #include "app/gui/measure/results_view.h"
 
+#include "app/gui/document/elided_label.h"
 #include "app/gui/measure/chart_style.h"
 #include "app/gui/measure/operator_times.h"
 #include "app/gui/measure/pattern_bars.h"
@@ -11,7 +12,7 @@
 #include <QtCore/QLocale>
 #include <QtGui/QPainter>
 #include <QtWidgets/QComboBox>
-#include <QtWidgets/QHBoxLayout>
+#include <QtWidgets/QGridLayout>
 #include <QtWidgets/QHeaderView>
 #include <QtWidgets/QLabel>
 #include <QtWidgets/QScrollArea>
@@ -62,13 +63,10 @@ QTableView* prepared(QTableView* table, const char* name, const QString& accessi
     return table;
 }
 
-QLabel* mutedLabel(const char* name) {
-    auto* label = new QLabel;
+ElidedLabel* mutedLabel(const char* name) {
+    auto* label = new ElidedLabel(Qt::ElideRight);
     label->setObjectName(name);
-    label->setWordWrap(true);
     label->setForegroundRole(QPalette::PlaceholderText);
-    label->setTextFormat(Qt::PlainText);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     return label;
 }
 
@@ -106,10 +104,10 @@ void ResultsView::resizeEvent(QResizeEvent*) {
 
 QWidget* ResultsView::makeTop() {
     auto* top = new QWidget;
-    auto* layout = new QHBoxLayout(top);
+    auto* layout = new QGridLayout(top);
     layout->setContentsMargins(0, 0, 0, 0);
-    auto* words = new QVBoxLayout;
-    words->setSpacing(2);
+    layout->setVerticalSpacing(2);
+    layout->setColumnStretch(0, 1);
     m_headline = new QLabel;
     m_headline->setObjectName("headline");
     m_headline->setWordWrap(true);
@@ -119,8 +117,6 @@ QWidget* ResultsView::makeTop() {
     m_headline->setFont(large);
     m_about = mutedLabel("aboutMeasurement");
     m_details = mutedLabel("measurementDetails");
-    for (QLabel* label : {m_headline, m_about, m_details})
-        words->addWidget(label);
     m_quantity = new QComboBox;
     m_quantity->setObjectName("quantity");
     m_quantity->setAccessibleName(tr("What the curves show"));
@@ -128,8 +124,10 @@ QWidget* ResultsView::makeTop() {
     m_quantity->addItem(tr("Prompt"), static_cast<int>(Quantity::prefill));
     m_quantity->addItem(tr("Whole answer"), static_cast<int>(Quantity::output));
     connect(m_quantity, &QComboBox::currentIndexChanged, this, &ResultsView::showAll);
-    layout->addLayout(words, 1);
-    layout->addWidget(m_quantity, 0, Qt::AlignTop);
+    layout->addWidget(m_headline, 0, 0);
+    layout->addWidget(m_quantity, 0, 1, Qt::AlignTop | Qt::AlignRight);
+    layout->addWidget(m_about, 1, 0, 1, 2);
+    layout->addWidget(m_details, 2, 0, 1, 2);
     return top;
 }
 
@@ -150,6 +148,7 @@ void ResultsView::makeTabs() {
                            "in milliseconds, comes here at the end.")),
         "operatorTimes", tr("Time of a step by kind of operator"));
     times->setModel(m_times);
+    times->horizontalHeader()->setStretchLastSection(false);
     m_tabs->addTab(times, tr("Times"));
     m_bars = new PatternBars;
     m_bars->setHint(
@@ -233,9 +232,9 @@ void ResultsView::showHeadline() {
     m_headline->setVisible(known);
     m_about->setVisible(m_report.has_value());
     if (m_report)
-        m_about->setText(ReportText::about(*m_report, m_source));
+        m_about->say(ReportText::about(*m_report, m_source));
     const QString details = m_report ? ReportText::details(*m_report) : QString();
-    m_details->setText(details);
+    m_details->say(details);
     m_details->setVisible(!details.isEmpty());
     if (!known)
         return;

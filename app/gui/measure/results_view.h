@@ -16,6 +16,7 @@ class QTabWidget;
 
 namespace workbench::gui {
 
+class ElidedLabel;
 class PatternBars;
 class OperatorTimesModel;
 class ResultModel;
@@ -64,8 +65,8 @@ private:
     LiveCurve m_native;
 
     QLabel* m_headline;
-    QLabel* m_about;
-    QLabel* m_details;
+    ElidedLabel* m_about;
+    ElidedLabel* m_details;
     QComboBox* m_quantity;
     SpeedCurves* m_curves;
     QTabWidget* m_tabs;

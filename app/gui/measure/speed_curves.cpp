@@ -64,7 +64,7 @@ void drawAxes(QPainter& painter, const Plot& plot, const ChartColours& colours) 
 }
 
 void drawBand(QPainter& painter, const Plot& plot, const Spread& spread, QColor colour) {
-    colour.setAlpha(28);
+    colour.setAlpha(20);
     painter.fillRect(
         QRectF(QPointF(plot.area.left(), plot.y(spread.max)), QPointF(plot.area.right(), plot.y(spread.min))),
         colour);
@@ -229,12 +229,14 @@ void SpeedCurves::paintEvent(QPaintEvent*) {
     const double right = metrics.horizontalAdvance(number(plot.scale.end)) + 2 * kGap;
     plot.area = QRectF(left, top, width() - left - right, height() - top - metrics.height() - kGap);
     drawAxes(painter, plot, colours);
-    painter.setPen(colours.mutedText);
-    painter.drawText(QRectF(left, 2, plot.area.width(), metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
-                     tr("tokens per second, by round"));
     double next = left;
     for (const SpeedSeries& series : m_series)
         drawLegend(painter, next, series, colourOf(series, colours), &next);
+    const QString caption = tr("tokens per second, by round");
+    painter.setPen(colours.mutedText);
+    if (next + metrics.horizontalAdvance(caption) <= plot.area.right())
+        painter.drawText(QRectF(left, 2, plot.area.width(), metrics.height()),
+                         Qt::AlignRight | Qt::AlignVCenter, caption);
     for (const SpeedSeries& series : m_series)
         if (!series.rounds.empty())
             drawBand(painter, plot, spreadOf(series.rounds), colourOf(series, colours));

@@ -53,6 +53,15 @@ TEST(BenchReport, StatesTokensPerSecondOfEachProgram) {
     EXPECT_NEAR(document["patterns"][0]["decode"]["ratio"].get<double>(), 50.0 / 45, 1e-9);
 }
 
+TEST(BenchReport, MoreRoundsThanAnybodyMeasuresAreRefused) {
+    json document = someJson();
+    document["after"]["rounds"] = json::array();
+    for (int i = 0; i <= 100'000; ++i)
+        document["after"]["rounds"].push_back({{"prefill", 1.0}, {"output", 1.0}});
+    EXPECT_NE(errorOf(document).find("after.rounds has more than 100000 entries"), std::string::npos)
+        << errorOf(document);
+}
+
 TEST(BenchReport, IsReadBackAsItWasWritten) {
     const TemporaryDirectory folder;
     const auto file = folder.path() / "bench.json";

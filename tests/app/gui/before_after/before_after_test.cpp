@@ -1,4 +1,5 @@
 #include "app/gui/before_after/before_after_panel.h"
+#include "app/gui/document/elided_label.h"
 #include "tests/app/gui/support/small_model.h"
 #include "tests/support/temporary_folder.h"
 
@@ -87,8 +88,6 @@ protected:
         waitForPanes();
     }
     QString text(const char* label) const { return panel->findChild<QLabel*>(label)->text(); }
-    /// Of a label that may be cut.
-    QString whole(const char* label) const { return panel->findChild<QLabel*>(label)->toolTip(); }
 
     TemporaryDirectory folder;
     Document document;
@@ -145,9 +144,8 @@ TEST_F(BeforeAfterTest, AStepShowsBothSidesOfTheRewrite) {
     EXPECT_EQ(chosenOps(kRewritten),
               (std::vector<std::string>{"aten.linear.default", "aten.split_with_sizes.default"}));
     EXPECT_EQ(pane(kOriginal).picture().request.scope, pane(kRewritten).picture().request.scope);
-    EXPECT_TRUE(
-        whole("stepWhat").contains("qkv@layers.0.self_attn: 3 nodes become linear + split_with_sizes"))
-        << whole("stepWhat").toStdString();
+    EXPECT_TRUE(text("stepWhat").contains("qkv@layers.0.self_attn: 3 nodes become linear + split_with_sizes"))
+        << text("stepWhat").toStdString();
 }
 
 TEST_F(BeforeAfterTest, ANarrowWindowCutsAStepInTheMiddle) {
@@ -155,10 +153,11 @@ TEST_F(BeforeAfterTest, ANarrowWindowCutsAStepInTheMiddle) {
     showPanel();
     goToPattern("qkv");
     panel->resize(420, 400);
-    const QString cut = text("stepWhat");
-    EXPECT_TRUE(cut.contains("…") && cut.endsWith(whole("stepWhat").right(4))) << cut.toStdString();
-    const auto* label = panel->findChild<QLabel*>("stepWhat");
+    const auto* label = panel->findChild<ElidedLabel*>("stepWhat");
+    const QString cut = label->shownLines().value(0);
+    EXPECT_TRUE(cut.contains("…") && cut.endsWith(label->text().right(4))) << cut.toStdString();
     EXPECT_LE(label->fontMetrics().horizontalAdvance(cut), label->width());
+    EXPECT_EQ(label->toolTip(), label->text()) << "whole as its tip";
 }
 
 TEST_F(BeforeAfterTest, MergedAndAddedNodesAreToldApart) {

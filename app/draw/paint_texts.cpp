@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kReadable = 9.5; ///< pixels on the screen that a title should have far out
 constexpr double kLeast = 5;      ///< below, a text is a smudge
+constexpr double kSignRoom = 8;   ///< of the sign at the right border that opens a module
 constexpr double kSmaller = 0.75; ///< from one size of titles to the next
 
 } // namespace
@@ -68,7 +69,10 @@ void Painting::largeTitle(const QRectF& rect, std::size_t index, const QColor& f
     const double normal = box.beside >= 0 ? kTextPixels : kTitlePixels; // what titleWidth is of
     const QString title = box.count > 1 ? text.title + " " + countBadge(box) : text.title;
     const double width = text.titleWidth + (box.count > 1 ? badgeWidth(box) + 4 : 0);
-    const double fits = std::min((rect.width() - 8) / width, (rect.height() - 6) / kTitleLine);
+    const double room = rect.width() - 8 - (box.expandable ? 2 * kSignRoom : 0);
+    const double fits = std::min(room / width, (rect.height() - 6) / kTitleLine);
+    if (fits <= 0)
+        return;
     // In steps: titles of boxes that differ a little are of one size.
     double size = std::max(normal, kReadable / m_options.scale);
     while (size > normal * fits)

@@ -82,7 +82,14 @@ protected:
         enterNumber(part<QSpinBox>("measure", "rounds"), rounds);
     }
     std::string notice() const { return text("measure", "measureNotice").toStdString(); }
-    void showTab(int index) { part<QTabWidget>("measure", "measureTabs")->setCurrentIndex(index); }
+    void showTab(const char* title) {
+        auto* tabs = part<QTabWidget>("measure", "measureTabs");
+        int index = tabs->count() - 1;
+        while (index > 0 && tabs->tabText(index) != title)
+            --index;
+        EXPECT_EQ(tabs->tabText(index), title);
+        tabs->setCurrentIndex(index);
+    }
 };
 
 TEST_F(RealHelpers, TheWorkerIsAskedAndAnotherCommandStartsIt) {
@@ -169,7 +176,7 @@ TEST_F(RealHelpers, TheSearchForAGuiltySiteFindsNoneWhereNumbersAreRightAndCanBe
     openSmallMoe();
     if (HasFatalFailure())
         return;
-    showTab(2);
+    showTab("Guilty site");
     clickOn(part<QPushButton>("measure", "startBisect"));
     waitForJob(kSeconds);
     EXPECT_TRUE(text("measure", "bisectSentence").contains("nothing is applied"))

@@ -54,7 +54,7 @@ void Breadcrumbs::addPart(const QString& text, const QString& path, bool last) {
         m_layout->addWidget(arrow);
     }
     auto* button = new QToolButton(m_row);
-    button->setText(text);
+    button->setText(QString(text).replace('&', "&&")); // a name has no shortcut
     button->setAutoRaise(true);
     button->setProperty("path", path);
     button->setAccessibleName(last ? tr("%1, shown").arg(text) : tr("Go to %1").arg(text));

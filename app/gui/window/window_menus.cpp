@@ -205,7 +205,7 @@ void MainWindow::updateActions() {
         action->setEnabled(ready);
     const auto step = [](QAction* action, bool possible, const QString& plain, const QString& what) {
         action->setEnabled(possible);
-        action->setText(what.isEmpty() ? plain : tr("%1: %2").arg(plain, what));
+        action->setText(what.isEmpty() ? plain : tr("%1: %2").arg(plain, QString(what).replace('&', "&&")));
     };
     step(m_undo, ready && document->canUndo(), tr("&Undo"), ready ? document->undoText() : QString());
     step(m_redo, ready && document->canRedo(), tr("&Redo"), ready ? document->redoText() : QString());

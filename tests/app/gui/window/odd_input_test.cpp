@@ -221,6 +221,25 @@ TEST_F(OddInput, NamesMayHaveSpacesQuotesMarkupAndAnyLetters) {
     EXPECT_EQ(again->document().session().decisions(), decided);
 }
 
+/// A name's "&" is no shortcut of a tab or a button.
+TEST_F(OddInput, NoButtonReadsANameAsAShortcut) {
+    OpenRequest request;
+    request.model = path("this & that.pt2");
+    ModelTab* tab = m_window->openModel(request);
+    ASSERT_TRUE(waitFor([&] { return tab->document().state() == Document::State::failed; }));
+    TracedModel model = *smallModel(2);
+    model.archive = request.model.toStdString();
+    tab->document().openSession(Session::of(std::make_shared<const TracedModel>(model), {}, m_locations));
+    ASSERT_TRUE(waitFor([&] { return tab->workspace() && !tab->document().working(); }));
+    EXPECT_EQ(m_window->findChild<QTabWidget*>("models")->tabText(0), "this && that.pt2");
+    for (const QAbstractButton* button : m_window->findChildren<QAbstractButton*>()) {
+        EXPECT_FALSE(button->text().contains("this & that")) << button->text().toStdString();
+    }
+    for (const QAction* action : m_window->findChildren<QAction*>()) {
+        EXPECT_FALSE(action->text().contains("this & that")) << action->text().toStdString();
+    }
+}
+
 /// A name is never read as markup.
 TEST_F(OddInput, NoLabelReadsANameAsMarkup) {
     OpenRequest request;

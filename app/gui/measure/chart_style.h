@@ -13,6 +13,7 @@ struct ChartColours {
     QColor before;
     QColor after;
     QColor native; ///< hand-written code
+    QColor eager;  ///< transformers
     QColor faster;
     QColor slower;
     QColor unclear; ///< within the spread

@@ -112,12 +112,16 @@ void MeasureForm::makeSwitches() {
                         tr("Measures plain C++ for the model over the same kernels too, where there is some: "
                            "what the rewritten model is worth against it."));
     m_native->setChecked(true);
+    m_eager =
+        checkBox("eager", tr("Also transf&ormers"),
+                 tr("Measures the model as transformers runs it too, on this computer; loads the weights "
+                    "once more."));
     m_profile = checkBox("profile", tr("Also time by &kind of operator"),
                          tr("Once more at the end, with clocks at kernels and operators."));
     m_profile->setChecked(true);
     m_leaveOneOut = checkBox("leaveOneOut", tr("Also without &each pattern"),
                              tr("Switches one pattern off at a time: what each one is worth."));
-    for (QCheckBox* box : {m_native, m_profile, m_leaveOneOut})
+    for (QCheckBox* box : {m_native, m_eager, m_profile, m_leaveOneOut})
         m_rows->addRow(box);
 }
 
@@ -147,6 +151,7 @@ MeasureChoice MeasureForm::choice() const {
     choice.request.leaveOneOut = m_leaveOneOut->isChecked();
     choice.request.device = device.isEmpty() ? kCpu : device.toStdString();
     choice.request.native = m_native->isChecked() && choice.request.device == kCpu; // it has no other
+    choice.request.eager = m_eager->isChecked();
     choice.request.profile = m_profile->isChecked();
     return choice;
 }
@@ -156,8 +161,8 @@ QString MeasureForm::fault() const {
 }
 
 void MeasureForm::setEntriesEnabled(bool enabled) {
-    for (QWidget* entry :
-         std::initializer_list<QWidget*>{m_worker, m_ask, m_device, m_native, m_profile, m_leaveOneOut})
+    for (QWidget* entry : std::initializer_list<QWidget*>{m_worker, m_ask, m_device, m_native, m_eager,
+                                                          m_profile, m_leaveOneOut})
         entry->setEnabled(enabled);
     m_load->setEnabled(enabled);
 }
@@ -226,7 +231,7 @@ void MeasureForm::saveState(QSettings& settings) const {
         workers << m_worker->itemText(i);
     settings.setValue("workers", workers);
     settings.setValue("worker", workerCommand());
-    for (const QCheckBox* box : {m_native, m_profile, m_leaveOneOut})
+    for (const QCheckBox* box : {m_native, m_eager, m_profile, m_leaveOneOut})
         settings.setValue(box->objectName(), box->isChecked());
     m_load->saveState(settings);
 }
@@ -235,7 +240,7 @@ void MeasureForm::restoreState(const QSettings& settings) {
     m_worker->addItems(settings.value("workers").toStringList());
     if (const QString worker = settings.value("worker").toString(); !worker.isEmpty())
         setWorkerCommand(worker);
-    for (QCheckBox* box : {m_native, m_profile, m_leaveOneOut})
+    for (QCheckBox* box : {m_native, m_eager, m_profile, m_leaveOneOut})
         box->setChecked(settings.value(box->objectName(), box->isChecked()).toBool());
     m_load->restoreState(settings);
 }

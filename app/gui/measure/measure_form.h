@@ -62,6 +62,7 @@ private:
     QLabel* m_about;
     LoadRows* m_load;
     QCheckBox* m_native;
+    QCheckBox* m_eager;
     QCheckBox* m_profile;
     QCheckBox* m_leaveOneOut;
     QString m_askedWorker; ///< the command that the devices are of

@@ -162,7 +162,10 @@ void MeasurePanel::showProgress(const BenchReport& report) {
         done += effect.without.rounds.size();
     if (report.native)
         done += report.native->rounds.size();
-    const std::size_t programs = 2 + (report.native ? 1 : 0) + report.patterns.size();
+    if (report.eager)
+        done += report.eager->rounds.size();
+    const std::size_t programs =
+        2 + (report.native ? 1 : 0) + (report.eager ? 1 : 0) + report.patterns.size();
     m_progress->setRange(0, static_cast<int>(programs) * static_cast<int>(report.load.rounds));
     m_progress->setValue(static_cast<int>(done));
     m_progress->setFormat(

@@ -122,12 +122,15 @@ QString ReportText::memory(const nlohmann::json& memory) {
     const double weights = numberOf(memory, "weight_bytes");
     const double caches = numberOf(memory, "kv_cache_bytes");
     if (!std::isnan(weights) && !std::isnan(caches))
-        text += tr(", of it weights %1 MB and KV caches %2 MB").arg(megabytes(weights), megabytes(caches));
+        text += tr(", of it weights %1 MB and room for KV caches of %2 MB")
+                    .arg(megabytes(weights), megabytes(caches));
     return text;
 }
 
 QString ReportText::details(const BenchReport& report) {
     QStringList lines{native(report), memory(report.memory)};
+    if (!report.eager && !report.eagerReason.empty())
+        lines.insert(1, tr("No transformers: %1").arg(QString::fromStdString(report.eagerReason)));
     lines.removeAll(QString());
     return lines.join('\n');
 }

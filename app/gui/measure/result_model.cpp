@@ -71,7 +71,7 @@ QString rowName(int row) {
 } // namespace
 
 void ResultModel::setReport(const BenchReport& report) {
-    const bool sameShape = m_report && m_report->native.has_value() == report.native.has_value();
+    const bool sameShape = m_report && m_columns == columnsOf(report);
     if (!sameShape) {
         beginResetModel();
         takeReport(report);
@@ -84,15 +84,17 @@ void ResultModel::setReport(const BenchReport& report) {
 
 void ResultModel::takeReport(const BenchReport& report) {
     m_report = report;
+    m_columns = columnsOf(report);
     m_texts.clear();
     for (int row = 0; row < rowCount(); ++row)
-        for (int column = 0; column < columnCount(); ++column)
+        for (const Column column : m_columns)
             m_texts.push_back(text(row, column));
 }
 
 void ResultModel::clear() {
     beginResetModel();
     m_report.reset();
+    m_columns.clear();
     endResetModel();
 }
 
@@ -101,17 +103,32 @@ int ResultModel::rowCount(const QModelIndex& parent) const {
 }
 
 int ResultModel::columnCount(const QModelIndex& parent) const {
-    if (parent.isValid())
-        return 0;
-    return m_report && m_report->native ? columns : native;
+    return parent.isValid() ? 0 : m_report ? static_cast<int>(m_columns.size()) : native;
+}
+
+std::vector<ResultModel::Column> ResultModel::columnsOf(const BenchReport& report) {
+    std::vector<Column> shown = {before, after, change};
+    if (report.native)
+        shown.insert(shown.end(), {native, againstNative});
+    if (report.eager)
+        shown.insert(shown.end(), {eager, againstEager});
+    return shown;
 }
 
 /// nullptr: the column compares two.
-const BenchProgram* ResultModel::program(int column) const {
-    return column == before   ? &m_report->before
-           : column == after  ? &m_report->after
-           : column == native ? &*m_report->native
-                              : nullptr;
+const BenchProgram* ResultModel::program(Column column) const {
+    switch (column) {
+    case before:
+        return &m_report->before;
+    case after:
+        return &m_report->after;
+    case native:
+        return &*m_report->native;
+    case eager:
+        return &*m_report->eager;
+    default:
+        return nullptr;
+    }
 }
 
 QString ResultModel::comparisonText(int row, const BenchProgram& first, const BenchProgram& second) const {
@@ -123,10 +140,14 @@ QString ResultModel::comparisonText(int row, const BenchProgram& first, const Be
     return known ? tr("%1×").arg(QLocale().toString(ratio, 'f', 2)) : QString();
 }
 
-QString ResultModel::text(int row, int column) const {
+QString ResultModel::text(int row, Column column) const {
     const BenchProgram* of = program(column);
     if (!of)
-        return comparisonText(row, column == change ? m_report->before : *m_report->native, m_report->after);
+        return comparisonText(row,
+                              *program(column == change          ? before
+                                       : column == againstNative ? native
+                                                                 : eager),
+                              m_report->after);
     if (row < kSpeedRows)
         return speedText(*of, kQuantities[static_cast<std::size_t>(row)]);
     if (of->rounds.empty())
@@ -152,7 +173,8 @@ QVariant ResultModel::headerData(int section, Qt::Orientation orientation, int r
         return {};
     if (orientation == Qt::Vertical)
         return rowName(section);
-    switch (section) {
+    const auto at = static_cast<std::size_t>(section);
+    switch (at < m_columns.size() ? m_columns[at] : static_cast<Column>(section)) {
     case before:
         return tr("Before");
     case after:
@@ -161,8 +183,14 @@ QVariant ResultModel::headerData(int section, Qt::Orientation orientation, int r
         return tr("Change");
     case native:
         return tr("Hand-written");
-    default:
+    case againstNative:
         return tr("After against hand-written");
+    case eager:
+        return tr("Transformers");
+    case againstEager:
+        return tr("After against transformers");
+    default:
+        return {};
     }
 }
 

@@ -265,6 +265,8 @@ void ResultsView::showCurves() {
         for (std::size_t i = 0; i < series.size(); ++i)
             series[i].live = curves[i]->points();
     }
+    if (m_report && m_report->eager) // its rounds are not watched while they run
+        series.push_back({Program::eager, tr("transformers"), speeds(*m_report->eager, quantity()), {}});
     m_curves->setSeries(std::move(series), m_load.rounds);
 }
 

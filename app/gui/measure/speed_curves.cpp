@@ -122,6 +122,8 @@ QColor colourOf(const SpeedSeries& series, const ChartColours& colours) {
         return colours.after;
     case SpeedSeries::Program::native:
         return colours.native;
+    case SpeedSeries::Program::eager:
+        return colours.eager;
     case SpeedSeries::Program::before:
         break;
     }

@@ -9,7 +9,7 @@ namespace workbench::gui {
 
 /// How fast one program was.
 struct SpeedSeries {
-    enum class Program { before, after, native };
+    enum class Program { before, after, native, eager };
     Program program = Program::before; ///< whose colour it has
     QString name;
     std::vector<double> rounds; ///< tokens per second of each whole round

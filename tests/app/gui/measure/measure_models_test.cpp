@@ -14,7 +14,7 @@ namespace {
 using Mode = QAbstractItemModelTester::FailureReportingMode;
 
 BenchProgram programOf(double speed) {
-    return {{{10 * speed, speed, speed / 2}, {10 * speed, speed, speed / 2}, {10 * speed, speed, speed / 2}},
+    return {std::vector<BenchRound>(kFewestRounds, {10 * speed, speed, speed / 2}),
             {100, 1000 / speed, 1200 / speed, 1500 / speed, 2000 / speed}};
 }
 
@@ -57,6 +57,24 @@ TEST(ResultModel, ShowsHandWrittenCodeBesideTheOthersWhereThereIsSome) {
     EXPECT_EQ(textAt(model, 1, ResultModel::native), "100.0 (100.0 to 100.0)");
     EXPECT_EQ(textAt(model, 1, ResultModel::againstNative), "0.50× (0.50 to 0.50), slower");
     EXPECT_EQ(textAt(model, 6, ResultModel::againstNative), "2.00×");
+}
+
+TEST(ResultModel, ShowsTransformersAlsoWithoutHandWrittenCode) {
+    ResultModel model;
+    const QAbstractItemModelTester tester(&model, Mode::Fatal);
+    BenchReport report;
+    report.before = programOf(40);
+    report.after = programOf(50);
+    report.eager = programOf(20);
+    model.setReport(report);
+    ASSERT_EQ(model.columnCount(), 5);
+    EXPECT_EQ(model.headerData(3, Qt::Horizontal, Qt::DisplayRole).toString(), "Transformers");
+    EXPECT_EQ(textAt(model, 1, 3), "20.0 (20.0 to 20.0)");
+    EXPECT_EQ(textAt(model, 1, 4), "2.50× (2.50 to 2.50), faster");
+    report.native = programOf(100);
+    model.setReport(report);
+    EXPECT_EQ(model.columnCount(), 7);
+    EXPECT_EQ(textAt(model, 1, 5), "20.0 (20.0 to 20.0)");
 }
 
 TEST(ResultModel, ALoadWithoutLaterTokensHasNone) {

@@ -44,7 +44,7 @@ protected:
         m_panel->resize(1000, 640);
         m_panel->show();
         child<QComboBox>("worker").setCurrentText(WORKBENCH_FAKE_WORKER);
-        setLoad(4, 3);
+        setLoad(4, 6);
     }
     template <class T>
     T& child(const char* name) {
@@ -122,7 +122,7 @@ TEST_F(MeasurePanelTest, AWorkerThatDiesIsASentenceAndTheNextStartWorks) {
     EXPECT_TRUE(text("measureNotice").contains("memory")) << text("measureNotice").toStdString();
     EXPECT_TRUE(child<QLabel>("measureNotice").isVisible());
     EXPECT_EQ(figure(1, 0), "100.0 (100.0 to 100.0)");
-    setLoad(4, 3);
+    setLoad(4, 6);
     measureToTheEnd();
     EXPECT_TRUE(text("measureNotice").isEmpty()) << text("measureNotice").toStdString();
     EXPECT_EQ(figure(1, 1), "125.0 (125.0 to 125.0)");
@@ -205,7 +205,7 @@ TEST_F(MeasurePanelTest, OffersTheLoadsOfTheCommandLineWithTheirSizes) {
         EXPECT_EQ(child<QSpinBox>("newTokens").value(), expected.newTokens);
         EXPECT_EQ(child<QSpinBox>("concurrency").value(), expected.concurrency);
     }
-    setLoad(4, 3);
+    setLoad(4, 6);
     child<QSpinBox>("concurrency").setValue(2);
     measureToTheEnd();
     EXPECT_TRUE(text("aboutMeasurement").contains("2 requests at once"))
@@ -216,7 +216,7 @@ TEST_F(MeasurePanelTest, OffersTheLoadsOfTheCommandLineWithTheirSizes) {
 TEST_F(MeasurePanelTest, APromptAloneIsMeasuredByItsPrompt) {
     auto& load = child<QComboBox>("load");
     load.setCurrentIndex(load.findData(static_cast<int>(LoadKind::prefill)));
-    child<QSpinBox>("rounds").setValue(3);
+    child<QSpinBox>("rounds").setValue(6);
     measureToTheEnd();
     EXPECT_TRUE(text("headline").startsWith("Prompt: ")) << text("headline").toStdString();
     EXPECT_EQ(figure(1, 0), "none");

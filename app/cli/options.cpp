@@ -112,7 +112,8 @@ CLI::App& Parser::addCommand(Verb verb, const std::string& name, const std::stri
 
 void Parser::addCommon(CLI::App& app) {
     CLI::Option* quiet = addSwitch(app, "-q,--quiet", m_options.quiet, "No progress on stderr");
-    addSwitch(app, "-v,--verbose", m_options.verbose, "Times, every step and where all comes from, on stderr")->excludes(quiet);
+    addSwitch(app, "-v,--verbose", m_options.verbose, "Times, every step and where all comes from, on stderr")
+        ->excludes(quiet);
 }
 
 void Parser::addModel(CLI::App& app, bool required) {

@@ -48,7 +48,8 @@ Result<EagerClient> EagerClient::start(const Session& session, std::int64_t thre
     return client;
 }
 
-Result<json> EagerClient::round(const BenchLoad& load, const std::vector<std::int64_t>& prompt, const Job& job) {
+Result<json> EagerClient::round(const BenchLoad& load, const std::vector<std::int64_t>& prompt,
+                                const Job& job) {
     return m_helper.request({{"requests", requestsOf(load, prompt)}}, job);
 }
 

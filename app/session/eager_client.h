@@ -19,7 +19,8 @@ public:
 
     /// One round: {"requests": [{"arrival_s", "prompt_tokens", "token_s"}]}, as in the worker's "sample".
     /// `prompt`: tokens of the round's prompt; empty: the load's made-up ones.
-    Result<nlohmann::json> round(const BenchLoad& load, const std::vector<std::int64_t>& prompt, const Job& job);
+    Result<nlohmann::json> round(const BenchLoad& load, const std::vector<std::int64_t>& prompt,
+                                 const Job& job);
 
 private:
     explicit EagerClient(PythonHelper helper) : m_helper(std::move(helper)) {}

@@ -11,16 +11,16 @@
 
 namespace workbench {
 
-/// A command of the tracer's Python package that answers JSON lines with JSON lines. One request at a time; one
-/// thread at a time.
+/// A command of the tracer's Python package that answers JSON lines with JSON lines. One request at a time;
+/// one thread at a time.
 class PythonHelper {
 public:
     /// `name`: how errors call it, "the tokenizer". `arguments`: the command's words.
     static Result<PythonHelper> start(const Tracer& tracer, std::string name,
                                       std::vector<std::string> arguments);
 
-    /// badInput: the request was refused; runtimeFailed: the helper is gone. Cancelled by the job: the helper is
-    /// of no more use.
+    /// badInput: the request was refused; runtimeFailed: the helper is gone. Cancelled by the job: the helper
+    /// is of no more use.
     Result<nlohmann::json> request(const nlohmann::json& request, const Job& job);
     /// What the helper says next, unasked.
     Result<nlohmann::json> answer(const Job& job);

@@ -38,8 +38,9 @@ TEST_F(SourceFormsFolder, ABrokenFolderIsAnErrorThatNamesTheFile) {
     const auto missing = readSourceForms(folder());
     ASSERT_FALSE(missing.ok());
     EXPECT_NE(missing.error().message.find("a.diff"), std::string::npos);
-    for (const char* index : {R"({"schema": 1, "sites": {}, "classes": [{"class": 3}]})",
-                              R"({"schema": 1, "sites": {"a": 3}, "classes": []})", R"({"schema": 1})", "[]"}) {
+    for (const char* index :
+         {R"({"schema": 1, "sites": {}, "classes": [{"class": 3}]})",
+          R"({"schema": 1, "sites": {"a": 3}, "classes": []})", R"({"schema": 1})", "[]"}) {
         writeFile("index.json", index);
         const auto wrong = readSourceForms(folder());
         ASSERT_FALSE(wrong.ok()) << index;

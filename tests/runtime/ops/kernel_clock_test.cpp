@@ -1,5 +1,4 @@
 #include "runtime/ops/kernel_clock.h"
-
 #include "runtime/ops/linear.h"
 #include "runtime/ops/moe.h"
 #include "runtime/ops/norm.h"

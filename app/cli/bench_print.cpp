@@ -1,5 +1,7 @@
 #include "app/cli/bench_print.h"
 
+#include "app/session/bench_columns.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -14,23 +16,6 @@ std::string fixed(double value, int digits) {
     std::ostringstream text;
     text << std::fixed << std::setprecision(digits) << value;
     return text.str();
-}
-
-struct Column {
-    const char* name;
-    const BenchProgram* program;
-};
-
-/// In the order of the table: what one writes by hand first.
-std::vector<Column> columnsOf(const BenchReport& report) {
-    std::vector<Column> columns;
-    if (report.native)
-        columns.push_back({"native", &*report.native});
-    columns.push_back({"after", &report.after});
-    columns.push_back({"before", &report.before});
-    if (report.eager)
-        columns.push_back({"eager", &*report.eager});
-    return columns;
 }
 
 std::string range(const BenchProgram& program, Quantity quantity) {
@@ -65,7 +50,7 @@ void printHeader(std::ostream& out, const BenchReport& report) {
 void printQuantity(std::ostream& out, const char* name, const BenchReport& report, Quantity quantity) {
     out << std::left << std::setw(9) << name;
     const char* separator = "";
-    for (const Column& column : columnsOf(report)) {
+    for (const BenchColumn& column : columnsOf(report)) {
         out << separator << column.name << ' ' << range(*column.program, quantity);
         separator = ", ";
     }
@@ -77,7 +62,7 @@ void printQuantity(std::ostream& out, const char* name, const BenchReport& repor
     out << '\n';
 }
 
-void printLatency(std::ostream& out, const Column& column) {
+void printLatency(std::ostream& out, const BenchColumn& column) {
     const Latency& latency = column.program->latency;
     out << std::left << std::setw(9) << column.name << "first token " << fixed(latency.firstToken, 1)
         << " ms (p50), " << fixed(latency.firstTokenP90, 1) << " (p90), " << fixed(latency.firstTokenP99, 1)
@@ -175,7 +160,7 @@ void printBench(std::ostream& out, const BenchReport& report) {
     if (mainQuantity(report.load) == Quantity::output)
         printQuantity(out, "output", report, Quantity::output);
     printNative(out, report);
-    for (const Column& column : columnsOf(report))
+    for (const BenchColumn& column : columnsOf(report))
         printLatency(out, column);
     printProfile(out, report);
     printMemory(out, report.memory);

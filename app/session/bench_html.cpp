@@ -1,5 +1,6 @@
 #include "app/session/bench_html.h"
 
+#include "app/session/bench_columns.h"
 #include "app/session/bench_svg.h"
 #include "core/support/atomic_file.h"
 
@@ -25,22 +26,6 @@ svg { width: 100%; height: auto; } svg text { font-size: 13px; fill: currentColo
 .s0 { stroke: #4477aa; } .s1 { stroke: #228833; } .s2 { stroke: #ccbb44; } .s3 { stroke: #ee6677; }
 @media (prefers-color-scheme: dark) { body { color: #ddd; background: #1b1d1f; } .spread { stroke: #eee; } }
 )";
-
-struct Column {
-    const char* name;
-    const BenchProgram* program;
-};
-
-std::vector<Column> columnsOf(const BenchReport& report) {
-    std::vector<Column> columns;
-    if (report.native)
-        columns.push_back({"native", &*report.native});
-    columns.push_back({"after", &report.after});
-    columns.push_back({"before", &report.before});
-    if (report.eager)
-        columns.push_back({"eager", &*report.eager});
-    return columns;
-}
 
 std::string fixed(double value, int digits) {
     std::ostringstream text;
@@ -89,7 +74,7 @@ std::string comparisons(const BenchReport& report) {
 std::string latencies(const BenchReport& report) {
     std::string html =
         "<table>\n" + row({"ms", "first token p50", "p90", "p99", "between tokens p50", "p90", "p99"}, "th");
-    for (const Column& column : columnsOf(report)) {
+    for (const BenchColumn& column : columnsOf(report)) {
         const Latency& of = column.program->latency;
         html += row({column.name, fixed(of.firstToken, 1), fixed(of.firstTokenP90, 1),
                      fixed(of.firstTokenP99, 1), fixed(of.p50, 1), fixed(of.p90, 1), fixed(of.p99, 1)},
@@ -142,7 +127,7 @@ std::string benchHtml(const BenchReport& report) {
     const Quantity quantity = mainQuantity(report.load);
     std::vector<SpeedBar> bars;
     std::vector<RoundCurve> curves;
-    for (const Column& column : columnsOf(report)) {
+    for (const BenchColumn& column : columnsOf(report)) {
         const auto values = speeds(*column.program, quantity);
         bars.push_back({column.name, spreadOf(values)});
         curves.push_back({column.name, values});

@@ -28,11 +28,15 @@ protected:
         locations.executables = folder.path();
         locations.cache = folder.path() / "cache";
         pane = std::make_unique<CanvasPane>(locations);
-        const auto model = smallModel(2);
+        show(2);
+        pane->openScope("layers.0");
+    }
+
+    void show(int layers) {
+        const auto model = smallModel(layers);
         pane->setSource({std::shared_ptr<const Graph>(model, &model->canonical), nullptr});
         pane->resize(600, 400);
         pane->show();
-        pane->openScope("layers.0");
     }
 
     QWidget* card(const char* name) const { return pane->findChild<QWidget*>(name); }
@@ -64,6 +68,21 @@ TEST_F(SlowLayoutTest, CancelStopsItAndSaysSo) {
     QTest::mouseClick(pane->findChild<QPushButton*>("retryLayout"), Qt::LeftButton);
     EXPECT_TRUE(pane->busy());
     EXPECT_FALSE(card("hintCard")->isVisible());
+}
+
+TEST_F(SlowLayoutTest, AGraphOfTenThousandNodesThatIsOpenedWholeCanBeCancelled) {
+    constexpr int kLayers = 230;
+    show(kLayers);
+    DiagramRequest whole;
+    whole.expanded.insert("*"); // everything
+    pane->showRequest(whole);
+    ASSERT_TRUE(waitFor([&] { return card("busyCard")->isVisible(); }));
+    QElapsedTimer since;
+    since.start();
+    QTest::mouseClick(pane->findChild<QPushButton*>("cancelLayout"), Qt::LeftButton);
+    ASSERT_TRUE(waitFor([&] { return !pane->busy(); }, 30));
+    EXPECT_LT(since.elapsed(), 3000);
+    EXPECT_EQ(pane->findChild<QLabel*>("canvasHint")->text(), "The layout was cancelled.");
 }
 
 TEST_F(SlowLayoutTest, ClosingThePaneDoesNotWaitForTheLayout) {

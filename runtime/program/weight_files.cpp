@@ -51,9 +51,17 @@ bool CheckpointFiles::isMatrix(const std::string& name, ScalarType dtype) const 
     return entry && entry->shape.size() == 2 && entry->dtype == dtype;
 }
 
-Result<ops::PackedWeight> CheckpointFiles::readPacked(const std::string& name) const {
+Error cannotQuantise(const std::string& tensor) {
+    return Error{ErrorCode::badInput,
+                 tensor + " has values that are infinite, not a number or beyond 2^120, which cannot be "
+                          "quantised: load the weights as they are stored.",
+                 tensor};
+}
+
+Result<ops::PackedWeight> CheckpointFiles::readPacked(const std::string& name,
+                                                      ops::WeightFormat format) const {
     const SafetensorsEntry& entry = *m_index->find(name);
-    const c10::ScalarType dtype = toTorch(entry.dtype);
+    const ops::WeightType type(toTorch(entry.dtype), format);
     const std::int64_t rows = entry.shape[0];
     const std::int64_t columns = entry.shape[1];
     const std::int64_t rowBytes = columns * static_cast<std::int64_t>(bytesPerElement(entry.dtype));
@@ -61,18 +69,19 @@ Result<ops::PackedWeight> CheckpointFiles::readPacked(const std::string& name) c
         std::max<std::int64_t>(1, kPieceBytes / std::max<std::int64_t>(1, rowBytes) / ops::kPanelRows) *
         ops::kPanelRows;
     auto panels =
-        ops::PanelMemory::shared().allocate(static_cast<std::size_t>(ops::packedBytes(dtype, rows, columns)));
+        ops::PanelMemory::shared().allocate(static_cast<std::size_t>(ops::packedBytes(type, rows, columns)));
     std::vector<std::byte> plain(static_cast<std::size_t>(std::min(piece, rows) * rowBytes));
     for (std::int64_t row = 0; row < rows; row += piece) {
         const std::int64_t count = std::min(piece, rows - row);
         const std::span<std::byte> part(plain.data(), static_cast<std::size_t>(count * rowBytes));
         if (auto done = m_index->readRange(name, static_cast<std::uint64_t>(row * rowBytes), part); !done)
             return done.error();
-        ops::packRows(dtype, plain.data(), count, columns,
-                      static_cast<std::byte*>(panels.get()) + ops::packedBytes(dtype, row, columns));
+        if (!ops::packRows(type, plain.data(), count, columns,
+                           static_cast<std::byte*>(panels.get()) + ops::packedBytes(type, row, columns)))
+            return cannotQuantise(name);
     }
     m_index->dropPages(name);
-    return ops::PackedWeight(dtype, columns, {{std::move(panels), rows}});
+    return ops::PackedWeight(type, columns, {{std::move(panels), rows}});
 }
 
 Result<ArchiveFile> ArchiveFile::open(const std::filesystem::path& file) {

@@ -25,12 +25,16 @@ public:
     Result<at::Tensor> read(const std::string& tensor) const;
     /// Whether the tensor is a matrix of this dtype, which readPacked() takes.
     bool isMatrix(const std::string& tensor, ScalarType dtype) const;
-    /// Reads a matrix straight into panels, a few megabytes at a time.
-    Result<ops::PackedWeight> readPacked(const std::string& tensor) const;
+    /// Reads a matrix straight into panels, a few megabytes at a time. An Error names a tensor with values
+    /// that the format cannot have.
+    Result<ops::PackedWeight> readPacked(const std::string& tensor, ops::WeightFormat format) const;
 
 private:
     std::shared_ptr<const SafetensorsIndex> m_index;
 };
+
+/// Why a tensor has no weights in fewer bits.
+Error cannotQuantise(const std::string& tensor);
 
 /// Parameters, buffers and constants in a .pt2 archive.
 class ArchiveFile {

@@ -8,6 +8,7 @@
 #include <ATen/ops/stack.h>
 
 #include <algorithm>
+#include <set>
 
 namespace workbench {
 namespace {
@@ -61,6 +62,23 @@ std::string derivedKey(const DerivedParameter& from, ScalarType dtype) {
     for (const std::string& source : from.sources)
         key += " " + source;
     return key;
+}
+
+/// Matrices that products read, and those of experts: what programs fetch packed.
+std::set<ValueId> productWeights(const Graph& graph) {
+    std::set<ValueId> weights;
+    const auto add = [&](const Node& node, std::string_view name) {
+        if (const ValueId value = operand(node, name); value != kNone)
+            weights.insert(value);
+    };
+    for (const Node& node : graph.nodes) {
+        if (node.op == "aten.linear" || node.op == "aten.linear.default")
+            add(node, "weight");
+        for (const char* name : {"gate_up", "down"})
+            if (node.op == "workbench.moe_experts")
+                add(node, name);
+    }
+    return weights;
 }
 
 /// Lets `source` look into `merged` and gives its own memory back, in every program that holds it: the
@@ -245,6 +263,7 @@ Result<at::Tensor> WeightStore::derived(const DerivedParameter& from, ScalarType
 
 std::int64_t WeightStore::missingBytes(const Graph& graph) const {
     std::map<std::string, std::int64_t> missing;
+    const std::set<ValueId> products = productWeights(graph);
     for (const Input& input : graph.inputs) {
         const TensorMeta& meta = graph.value(input.value).meta;
         const std::string key =
@@ -256,7 +275,11 @@ std::int64_t WeightStore::missingBytes(const Graph& graph) const {
         if (input.derived &&
             std::all_of(input.derived->sources.begin(), input.derived->sources.end(), isThere))
             continue; // takes the place of its sources
-        missing[key] = elements(*shape) * static_cast<std::int64_t>(bytesPerElement(meta.dtype));
+        const bool quantised = m_spec.format != ops::WeightFormat::stored && shape->size() >= 2 &&
+                               shape->back() > 0 && products.contains(input.value);
+        missing[key] = quantised ? ops::weightBytes({toTorch(meta.dtype), m_spec.format},
+                                                    elements(*shape) / shape->back(), shape->back())
+                                 : elements(*shape) * static_cast<std::int64_t>(bytesPerElement(meta.dtype));
     }
     std::int64_t bytes = 0;
     for (const auto& [key, size] : missing)

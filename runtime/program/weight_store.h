@@ -30,7 +30,8 @@ struct WeightSpec {
     std::filesystem::path archive;   ///< the traced .pt2; empty: none
     std::map<std::string, ParameterOrigin, std::less<>>
         origins; ///< by parameter; a parameter that is not here has its own name in the files
-    std::optional<std::uint64_t> seed; ///< random parameters instead of the checkpoint's
+    std::optional<std::uint64_t> seed;                    ///< random parameters instead of the checkpoint's
+    ops::WeightFormat format = ops::WeightFormat::stored; ///< of packed weights; all others are as stored
 };
 
 /// The tensors of one model, read on demand and shared by all programs that fetch them.
@@ -40,8 +41,8 @@ public:
 
     /// Errors name the parameter and the file.
     Result<at::Tensor> fetch(const Input& input, const TensorMeta& meta) override;
-    /// One packed weight for each matrix of the checkpoint: parameters that are merged by rows are lists of
-    /// those of their parts.
+    /// One packed weight for each matrix of the checkpoint, quantised while it is packed if the spec says so:
+    /// parameters that are merged by rows are lists of those of their parts.
     Result<ops::PackedWeight> fetchPacked(const Input& input, const TensorMeta& meta) override;
     std::optional<ops::PackedWeight> findPacked(const Input& input, const TensorMeta& meta) override;
     /// Bytes that fetching all inputs of `graph` would add.
@@ -64,6 +65,7 @@ private:
                                            ScalarType dtype, const std::vector<std::int64_t>* shape);
     Result<ops::PackedWeight> packedExperts(const std::string& name, const ParameterOrigin& origin,
                                             ScalarType dtype, const std::vector<std::int64_t>& shape);
+    Result<ops::PackedWeight> packedTensor(const std::string& name, const at::Tensor& tensor) const;
     bool isKnown(const std::string& key) const { return m_tensors.contains(key) || m_packed.contains(key); }
     Result<at::Tensor> random(const std::string& name, ScalarType dtype,
                               const std::vector<std::int64_t>* shape);

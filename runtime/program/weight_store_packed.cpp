@@ -78,7 +78,7 @@ Result<ops::PackedWeight> WeightStore::packed(const Input& input, const TensorMe
     }
     if (input.derived->dim != 0) {
         auto merged = derived(*input.derived, meta.dtype);
-        return merged ? Result<ops::PackedWeight>(ops::PackedWeight::of(*merged)) : merged.error();
+        return merged ? packedTensor(input.target, *merged) : merged.error();
     }
     std::vector<ops::PackedWeight> parts;
     for (const std::string& source : input.derived->sources) {
@@ -112,13 +112,18 @@ Result<ops::PackedWeight> WeightStore::packedOrigin(const std::string& name, con
     const bool experts = shape && shape->size() == 3;
     if (!plain && m_checkpoint && !experts && origin.op == ParameterOrigin::Op::tensor &&
         m_checkpoint->isMatrix(origin.tensor, dtype))
-        return m_checkpoint->readPacked(origin.tensor);
+        return m_checkpoint->readPacked(origin.tensor, m_spec.format);
     if (!plain && m_checkpoint && experts && expertOrigin(origin, 0))
         return packedExperts(name, origin, dtype, *shape);
     // Not as it is stored: converted, joined, random, or from the archive. The tensor that it is made of goes
     // away, unless a program uses that too.
     auto tensor = plain ? m_tensors.at(keyOf(name, dtype)) : parameter(name, dtype, nullptr);
-    return tensor ? Result<ops::PackedWeight>(ops::PackedWeight::of(*tensor)) : tensor.error();
+    return tensor ? packedTensor(name, *tensor) : tensor.error();
+}
+
+Result<ops::PackedWeight> WeightStore::packedTensor(const std::string& name, const at::Tensor& tensor) const {
+    auto weight = ops::PackedWeight::tryOf(tensor, m_spec.format);
+    return weight ? Result<ops::PackedWeight>(std::move(*weight)) : cannotQuantise(name);
 }
 
 /// One expert's matrix at a time is read and packed: a layer's experts take gigabytes.
@@ -131,20 +136,27 @@ Result<ops::PackedWeight> WeightStore::packedExperts(const std::string& name, co
                      name + " has more experts in the checkpoint than the " + std::to_string(shape[0]) +
                          " of the graph: the weights belong to another model.",
                      name};
-    const auto fill = [&](std::int64_t expert, void* panels) {
-        const auto own = failed ? std::nullopt : expertOrigin(origin, static_cast<std::size_t>(expert));
+    const ops::WeightType type(toTorch(dtype), m_spec.format);
+    const auto pack = [&](std::int64_t expert, void* panels) -> Status {
+        const auto own = expertOrigin(origin, static_cast<std::size_t>(expert));
         auto matrix = own ? assemble(name, *own, dtype) : notFound(name);
-        if (matrix && matrix->sizes() == at::IntArrayRef{shape[1], shape[2]})
-            ops::packRows(toTorch(dtype), matrix->contiguous().const_data_ptr(), shape[1], shape[2], panels);
-        else if (!failed)
-            failed = matrix ? Error{ErrorCode::badInput,
-                                    "Expert " + std::to_string(expert) + " of " + name +
-                                        " has another shape in the checkpoint than in the graph: the weights "
-                                        "belong to another model.",
-                                    name}
-                            : matrix.error();
+        if (!matrix)
+            return matrix.error();
+        if (matrix->sizes() != at::IntArrayRef{shape[1], shape[2]})
+            return Error{ErrorCode::badInput,
+                         "Expert " + std::to_string(expert) + " of " + name +
+                             " has another shape in the checkpoint than in the graph: the weights belong to "
+                             "another model.",
+                         name};
+        if (!ops::packRows(type, matrix->contiguous().const_data_ptr(), shape[1], shape[2], panels))
+            return cannotQuantise("Expert " + std::to_string(expert) + " of " + name);
+        return Ok{};
     };
-    auto weight = ops::PackedWeight::stacked(toTorch(dtype), shape[0], shape[1], shape[2], fill);
+    auto weight = ops::PackedWeight::stacked(
+        type, shape[0], shape[1], shape[2], [&](std::int64_t expert, void* panels) {
+            if (auto packed = failed ? Status(Ok{}) : pack(expert, panels); !packed)
+                failed = packed.error();
+        });
     return failed ? Result<ops::PackedWeight>(*failed) : Result<ops::PackedWeight>(std::move(weight));
 }
 

@@ -69,11 +69,20 @@ Result<WeightSpec> weightSpecFromJson(const Json& json) {
     const auto archive = optional<std::string>(json, "archive", "");
     const auto map = optional<Json>(json, "map", Json::object());
     const auto random = optional<Json>(json, "random", Json::object());
+    const auto format = optional<std::string>(json, "format", "stored");
     for (const Error* error : {directory ? nullptr : &directory.error(), archive ? nullptr : &archive.error(),
-                               map ? nullptr : &map.error(), random ? nullptr : &random.error()})
+                               map ? nullptr : &map.error(), random ? nullptr : &random.error(),
+                               format ? nullptr : &format.error()})
         if (error)
             return *error;
-    WeightSpec spec{.directory = *directory, .archive = *archive};
+    const auto known = ops::weightFormatFromName(*format);
+    if (!known)
+        return Error{ErrorCode::badInput,
+                     "The request's weights have the unknown format '" + *format +
+                         "': there are stored, int8 and int4.",
+                     *format};
+    WeightSpec spec{
+        .directory = *directory, .archive = *archive, .origins = {}, .seed = {}, .format = *known};
     if (!random->empty()) {
         auto seed = required<std::int64_t>(*random, "seed");
         if (!seed)

@@ -10,6 +10,7 @@ namespace workbench::ops::cpu::WORKBENCH_ISA {
 /// 6 x 16 sums fill 12 of the 16 registers; a part of the weights takes two and an input one.
 inline constexpr int kTileRows = 6;
 inline constexpr int kWideRows = 3;
+inline constexpr int kRowPanels = 4;
 
 struct Sixteen {
     __m256 low, high;
@@ -27,6 +28,13 @@ inline __m256 widened(const c10::BFloat16* from) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(raw), 16));
 }
 inline Sixteen load(const c10::BFloat16* from) {
+    return {widened(from), widened(from + 8)};
+}
+inline __m256 widened(const int8_t* from) {
+    const __m128i raw = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(raw));
+}
+inline Sixteen load(const int8_t* from) {
     return {widened(from), widened(from + 8)};
 }
 inline void store(const Sixteen& value, float* to) {
@@ -51,6 +59,16 @@ inline Sixteen add(const Sixteen& a, const Sixteen& b) {
 }
 inline Sixteen multiplyAdd(const Sixteen& a, const Sixteen& b, const Sixteen& sum) {
     return {_mm256_fmadd_ps(a.low, b.low, sum.low), _mm256_fmadd_ps(a.high, b.high, sum.high)};
+}
+template <int kPlace>
+inline __m256 eightNibbles(const std::byte* cells) {
+    const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells));
+    return _mm256_cvtepi32_ps(kPlace == 7 ? _mm256_srli_epi32(all, 28)
+                                          : _mm256_and_si256(all, _mm256_set1_epi32(15u << (4 * kPlace))));
+}
+template <int kPlace>
+inline Sixteen nibbles(const std::byte* cells) {
+    return {eightNibbles<kPlace>(cells), eightNibbles<kPlace>(cells + 32)};
 }
 inline __m256i eightPairs(const c10::BFloat16* pairs) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(pairs));

@@ -11,6 +11,7 @@ namespace workbench::ops::cpu::WORKBENCH_ISA {
 /// few enough that short batches fill a tile.
 inline constexpr int kTileRows = 12;
 inline constexpr int kWideRows = 6;
+inline constexpr int kRowPanels = 4;
 
 struct Sixteen {
     __m512 all;
@@ -25,6 +26,10 @@ inline Sixteen load(const float* from) {
 inline Sixteen load(const c10::BFloat16* from) {
     const __m256i raw = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
     return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(raw), 16))};
+}
+inline Sixteen load(const int8_t* from) {
+    const __m128i raw = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(raw))};
 }
 inline void store(const Sixteen& value, float* to) {
     _mm512_storeu_ps(to, value.all);
@@ -43,6 +48,12 @@ inline Sixteen add(const Sixteen& a, const Sixteen& b) {
 }
 inline Sixteen multiplyAdd(const Sixteen& a, const Sixteen& b, const Sixteen& sum) {
     return {_mm512_fmadd_ps(a.all, b.all, sum.all)};
+}
+template <int kPlace>
+inline Sixteen nibbles(const std::byte* cells) {
+    const __m512i all = _mm512_loadu_si512(cells);
+    return {_mm512_cvtepi32_ps(kPlace == 7 ? _mm512_srli_epi32(all, 28)
+                                           : _mm512_and_si512(all, _mm512_set1_epi32(15u << (4 * kPlace))))};
 }
 inline Sixteen firstOfPairs(const c10::BFloat16* pairs) {
     return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(pairs), 16))};

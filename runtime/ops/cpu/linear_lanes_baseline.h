@@ -10,6 +10,7 @@ namespace workbench::ops::cpu::WORKBENCH_ISA {
 /// 3 x 16 sums fill 12 of the 16 registers of 4 that every x86-64 has.
 inline constexpr int kTileRows = 3;
 inline constexpr int kWideRows = 1;
+inline constexpr int kRowPanels = 2;
 
 struct Sixteen {
     float at[16];
@@ -32,6 +33,12 @@ inline Sixteen load(const c10::BFloat16* from) {
         result.at[i] = static_cast<float>(from[i]);
     return result;
 }
+inline Sixteen load(const int8_t* from) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = static_cast<float>(from[i]);
+    return result;
+}
 inline void store(const Sixteen& value, float* to) {
     std::memcpy(to, value.at, sizeof(value.at));
 }
@@ -49,6 +56,16 @@ inline Sixteen multiplyAdd(const Sixteen& a, const Sixteen& b, const Sixteen& su
     Sixteen result;
     for (int i = 0; i < 16; ++i)
         result.at[i] = a.at[i] * b.at[i] + sum.at[i];
+    return result;
+}
+template <int kPlace>
+inline Sixteen nibbles(const std::byte* cells) {
+    uint32_t all[16];
+    std::memcpy(all, cells, sizeof(all));
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] =
+            static_cast<float>(static_cast<int>(kPlace == 7 ? all[i] >> 28 : all[i] & (15u << (4 * kPlace))));
     return result;
 }
 inline Sixteen firstOfPairs(const c10::BFloat16* pairs) {

@@ -2,7 +2,8 @@
 // rows are given in GB/s of weights read beside the rate at which the same threads read memory, many rows in
 // GFLOP/s beside the float32 peak of one core times the threads. Weights of one shape are many copies taken
 // in turn, so that they come from memory. Not a test: figures depend on the machine and its load.
-//   usage: runtime_linear_bench [rounds]
+//   usage: runtime_linear_bench [rounds] [int8 | int4]
+// With a format: products with weights in it against those with weights as stored.
 #include "runtime/ops/linear.h"
 #include "runtime/ops/thread_pool.h"
 #include "tests/runtime/ops/bench_clock.h"
@@ -21,6 +22,7 @@ namespace workbench::ops {
 namespace {
 
 int rounds = 9;
+WeightFormat format = WeightFormat::stored;
 
 double median(std::vector<double> values) {
     std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
@@ -47,15 +49,19 @@ struct Shape {
 };
 
 void compare(const Shape& shape, at::ScalarType dtype, const at::Tensor& memory) {
-    const double bytes =
+    const double plainBytes =
         static_cast<double>(shape.columns * shape.outputs) * static_cast<double>(c10::elementSize(dtype));
+    const auto bytes = static_cast<double>(weightBytes({dtype, format}, shape.outputs, shape.columns));
+    const char* other = format == WeightFormat::stored ? "at::linear" : "as stored";
     const bool few = shape.rows <= 16;
     const auto copies = few ? static_cast<size_t>(std::max(1.0, 128e6 / bytes)) : size_t{2};
     std::vector<at::Tensor> plain;
-    std::vector<PackedWeight> packed;
+    std::vector<PackedWeight> packed, stored;
     for (size_t i = 0; i < copies; ++i) {
         plain.push_back(at::randn({shape.outputs, shape.columns}).to(dtype));
-        packed.push_back(PackedWeight::of(plain.back()));
+        packed.push_back(PackedWeight::of(plain.back(), format));
+        if (format != WeightFormat::stored)
+            stored.push_back(PackedWeight::of(plain.back()));
     }
     const at::Tensor x = at::randn({shape.rows, shape.columns}).to(dtype);
     std::vector<double> ours, eager, reads, ratios;
@@ -65,8 +71,11 @@ void compare(const Shape& shape, at::ScalarType dtype, const at::Tensor& memory)
                 linear(x, weight, std::nullopt);
         });
         const double b = seconds([&] {
-            for (const at::Tensor& weight : plain)
-                at::linear(x, weight);
+            if (format == WeightFormat::stored)
+                for (const at::Tensor& weight : plain)
+                    at::linear(x, weight);
+            for (const PackedWeight& weight : stored)
+                linear(x, weight, std::nullopt);
         });
         const double read = few ? readSeconds(memory) : 1;
         if (round < 0)
@@ -80,10 +89,10 @@ void compare(const Shape& shape, at::ScalarType dtype, const at::Tensor& memory)
     std::printf("%-5s %4ld x %5ld -> %6ld  %9.1f us ", dtype == at::kFloat ? "f32" : "bf16", shape.rows,
                 shape.columns, shape.outputs, median(ours) * 1e6);
     if (few)
-        std::printf("%6.1f GB/s (memory %5.1f)   at::linear %6.1f GB/s", bytes / median(ours) * 1e-9,
-                    median(reads), bytes / median(eager) * 1e-9);
+        std::printf("%6.1f GB/s (memory %5.1f)   %s %6.1f GB/s", bytes / median(ours) * 1e-9,
+                    median(reads), other, plainBytes / median(eager) * 1e-9);
     else
-        std::printf("%6.1f GFLOP/s           at::linear %6.1f GFLOP/s", flops / median(ours) * 1e-9,
+        std::printf("%6.1f GFLOP/s           %s %6.1f GFLOP/s", flops / median(ours) * 1e-9, other,
                     flops / median(eager) * 1e-9);
     std::printf("   ratio %5.2f (%.2f - %.2f)\n", median(ratios),
                 *std::min_element(ratios.begin(), ratios.end()),
@@ -98,6 +107,8 @@ int main(int count, char** arguments) {
     using namespace workbench::ops;
     if (count > 1)
         rounds = std::max(1, std::atoi(arguments[1]));
+    if (count > 2)
+        format = weightFormatFromName(arguments[2]).value_or(WeightFormat::stored);
     std::printf("%s, %d threads, %d rounds\n", cpuKernels().name, at::get_num_threads(), rounds);
     const at::Tensor memory = at::ones({64 << 20});
     const c10::InferenceMode inference;

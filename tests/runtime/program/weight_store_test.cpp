@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 namespace workbench::test {
 namespace {
@@ -211,6 +212,61 @@ TEST(WeightStore, KnowsThePackedWeightOfATiedParameter) {
     EXPECT_FALSE(store->findPacked(parameter("embed"), meta({1, 2}, ScalarType::bf16)));
 }
 
+TEST(WeightStore, QuantisesMatricesWhileTheyArePackedAndNothingElse) {
+    const at::Tensor large = randomWeight(1, "large", {3000, 1001}); // several pieces of the file
+    const at::Tensor half = randomWeight(1, "half", {33, 7}).to(at::kBFloat16);
+    const Checkpoint checkpoint({{"large", large}, {"half", half}});
+    const auto store = openStore({.directory = checkpoint.directory(), .format = ops::WeightFormat::int8});
+    const auto quantised = [](const at::Tensor& plain) {
+        return ops::PackedWeight::of(plain, ops::WeightFormat::int8).unpacked();
+    };
+    EXPECT_TRUE(at::equal(packedAndBack(*store, parameter("large"), meta({3000, 1001})), quantised(large)));
+    EXPECT_TRUE(at::equal(packedAndBack(*store, parameter("half"), meta({33, 7}, ScalarType::bf16)),
+                          quantised(half)));
+    EXPECT_TRUE(
+        at::equal(packedAndBack(*store, parameter("half"), meta({33, 7})), quantised(half.to(at::kFloat))));
+    const auto plain = openStore({.directory = checkpoint.directory(), .format = ops::WeightFormat::int8});
+    EXPECT_TRUE(at::equal(*plain->fetch(parameter("large"), meta({3000, 1001})), large));
+}
+
+TEST(WeightStore, QuantisesEachPartOfAMergedMatrixAndEachExpertByItself) {
+    const at::Tensor a = randomWeight(1, "a", {20, 12}), b = randomWeight(1, "b", {8, 12});
+    const Checkpoint checkpoint({{"a", a}, {"b", b}, {"c", randomWeight(1, "c", {20, 12})}});
+    const ParameterOrigin experts{.op = Op::stack, .parts = {tensorNamed("a"), tensorNamed("c")}, .dim = 0};
+    const auto store = openStore({.directory = checkpoint.directory(),
+                                  .origins = {{"experts", experts}},
+                                  .format = ops::WeightFormat::int8});
+    const auto first = store->fetchPacked(parameter("a"), meta({20, 12}));
+    const auto merged = store->fetchPacked(parameter("ab", {"a", "b"}), meta({28, 12}));
+    const auto stacked = store->fetchPacked(parameter("experts"), meta({2, 20, 12}));
+    ASSERT_TRUE(first && merged && stacked);
+    EXPECT_EQ(merged->blocks().at(0).panels, first->blocks().at(0).panels);
+    EXPECT_EQ(stacked->type(), first->type());
+    EXPECT_TRUE(at::equal(stacked->unpacked().narrow(0, 0, 20), first->unpacked()));
+}
+
+TEST(WeightStore, NamesTheTensorThatCannotBeQuantised) {
+    at::Tensor a = randomWeight(1, "a", {20, 12});
+    a.mutable_data_ptr<float>()[100] = std::numeric_limits<float>::quiet_NaN();
+    const Checkpoint checkpoint({{"a", a}, {"b", randomWeight(1, "b", {20, 12})}});
+    const ParameterOrigin experts{.op = Op::stack, .parts = {tensorNamed("b"), tensorNamed("a")}, .dim = 0};
+    const auto store = openStore({.directory = checkpoint.directory(),
+                                  .origins = {{"w", tensorNamed("a")}, {"experts", experts}},
+                                  .format = ops::WeightFormat::int8});
+    const auto errorOf = [&](const Input& input, const TensorMeta& wanted) {
+        const auto weight = store->fetchPacked(input, wanted);
+        return weight ? std::string() : weight.error().message;
+    };
+    EXPECT_EQ(errorOf(parameter("w"), meta({20, 12})),
+              "a has values that are infinite, not a number or beyond 2^120, which cannot be quantised: load "
+              "the weights as they are stored.");
+    EXPECT_NE(errorOf(parameter("w"), meta({20, 12}, ScalarType::bf16)).find("w has values that are"),
+              std::string::npos);
+    EXPECT_NE(
+        errorOf(parameter("experts"), meta({2, 20, 12})).find("Expert 1 of experts has values that are"),
+        std::string::npos);
+}
+
 TEST(WeightStore, AnswersWithAnErrorWhenTheFileIsCutShortUnderneath) {
     const Checkpoint checkpoint({{"w", randomWeight(1, "w", {4000, 500})}});
     const auto store = openStore({.directory = checkpoint.directory()});
@@ -241,6 +297,14 @@ TEST(WeightStore, CountsTheBytesThatALoadAdds) {
     EXPECT_EQ(store->missingBytes(*graph), 12);
     ASSERT_TRUE(store->fetch(parameter("a"), meta({1, 2})));
     EXPECT_EQ(store->missingBytes(*graph), 4);
+    const auto product =
+        parseGraph("input %x: f32[s0, 2]\nparameter %a: f32[1, 2] \"a\"\nparameter %h: bf16[2] "
+                   "\"half\"\n%y: f32[s0, 1] = aten.linear(input=%x, weight=%a)\noutput %y\n");
+    ASSERT_TRUE(product) << product.error().message;
+    const auto quantising =
+        openStore({.directory = checkpoint.directory(), .format = ops::WeightFormat::int8});
+    EXPECT_EQ(quantising->missingBytes(*product), 2 + 4 + 4);
+    EXPECT_EQ(quantising->missingBytes(*graph), 12);
     const auto packing = openStore({.directory = checkpoint.directory()});
     ASSERT_TRUE(packing->fetchPacked(parameter("a"), meta({1, 2})));
     EXPECT_EQ(packing->missingBytes(*graph), 4);

@@ -56,7 +56,7 @@ Status runBench(const Options& options, Context& context) {
     auto opened = openSession(options, context);
     if (!opened)
         return opened.error();
-    Runtime runtime(context.locations, options.worker, options.workerModel);
+    Runtime runtime(context.locations, options.worker, options.workerModel, options.weights);
     MeasureRequest request{std::move(*load), options.leaveOneOut};
     request.native = request.profile = true;
     request.eager = options.eager;

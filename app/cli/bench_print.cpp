@@ -44,7 +44,8 @@ void printHeader(std::ostream& out, const BenchReport& report) {
         out << ", " << load.concurrency << " requests at once";
     out << ", " << load.rounds << " rounds of each in turn, " << report.dtype << ", "
         << report.machine.value("threads", 0) << " threads, " << report.machine.value("isa", "")
-        << (report.randomWeights ? ", random weights" : "") << "; tokens/s, median (min to max)\n";
+        << describeWeights(report) << (report.randomWeights ? ", random weights" : "")
+        << "; tokens/s, median (min to max)\n";
 }
 
 void printQuantity(std::ostream& out, const char* name, const BenchReport& report, Quantity quantity) {

@@ -35,6 +35,7 @@ private:
     void addModel(CLI::App& app, bool required);
     void addDecisions(CLI::App& app);
     void addWorker(CLI::App& app);
+    void addWeights(CLI::App& app);
     void addExports(CLI::App& app);
     void addPlanCommand();
     void addInspect();
@@ -143,6 +144,14 @@ void Parser::addWorker(CLI::App& app) {
         ->needs(worker);
 }
 
+void Parser::addWeights(CLI::App& app) {
+    app.add_option("--weights", m_options.weights,
+                   "Keep the weights of products as they are stored, in 8 bits with a scale for each row "
+                   "(int8), or in 4 bits with one for each 32 columns (int4)")
+        ->capture_default_str()
+        ->check(CLI::IsMember(std::vector<std::string>(kWeightFormats.begin(), kWeightFormats.end())));
+}
+
 void Parser::addExports(CLI::App& app) {
     app.add_option("--export", m_options.exportPlan, "Write the plan (JSON)");
     app.add_option("--export-source", m_options.exportSource,
@@ -183,7 +192,12 @@ void Parser::addVerify() {
     addModel(app, true);
     addDecisions(app);
     addWorker(app);
-    app.add_option("--tokens", m_options.tokens, "Token ids (5,17,3) or a file with one sequence a line");
+    addWeights(app);
+    CLI::Option* tokens =
+        app.add_option("--tokens", m_options.tokens, "Token ids (5,17,3) or a file with one sequence a line");
+    app.add_option("--text", m_options.text,
+                   "A file with text, of which the first 2048 tokens are taken in sequences of 512")
+        ->excludes(tokens);
     app.add_option("--dump-logits", m_options.dumpLogits,
                    "Write logits `original` and `rewritten` as safetensors");
     app.add_option("--export", m_options.exportPlan, "Write the plan with its proofs (JSON)");
@@ -195,6 +209,7 @@ void Parser::addGenerate() {
     addModel(app, true);
     addDecisions(app);
     addWorker(app);
+    addWeights(app);
     addRepeatable(app, "--prompt", m_options.texts, "The text to continue; of several, all side by side")
         ->required();
     addSwitch(app, "--chat", m_options.chat, "Put each prompt into the model's chat template");
@@ -209,6 +224,7 @@ void Parser::addServe() {
     addModel(app, true);
     addDecisions(app);
     addWorker(app);
+    addWeights(app);
     addServeOptions(app, m_options.serve);
 }
 
@@ -219,6 +235,7 @@ void Parser::addBench() {
     addModel(app, true);
     addDecisions(app);
     addWorker(app);
+    addWeights(app);
     addBenchOptions(app, m_options);
 }
 
@@ -376,6 +393,12 @@ Status Parser::complete(bool opensWindow) {
             return chosen;
     if (m_options.verb == Verb::plan && m_options.model.empty())
         return Error{ErrorCode::usage, "MODEL is missing, see `workbench --help`", {}};
+    if (m_options.verb == Verb::verify && m_options.weights != kStoredWeights &&
+        !m_options.exportPlan.empty())
+        return Error{ErrorCode::usage,
+                     "--export and --weights " + m_options.weights +
+                         " do not go together: a plan's proofs are about the weights as they are stored",
+                     {}};
     if (m_options.verb == Verb::bench)
         if (auto load = completeBenchOptions(app, m_options); !load)
             return load;

@@ -3,6 +3,7 @@
 #include "app/session/bench_report.h"
 #include "app/session/decisions.h"
 #include "app/session/tracer.h"
+#include "app/session/weight_format.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -52,7 +53,8 @@ struct Options {
     std::string model;
     TraceOptions trace;
     std::string worker;
-    std::string workerModel; ///< the model's directory where the worker runs; empty: as here
+    std::string workerModel;              ///< the model's directory where the worker runs; empty: as here
+    std::string weights = kStoredWeights; ///< what products keep their weights in
 
     std::vector<DecisionRule> rules;
     std::filesystem::path plan;
@@ -64,8 +66,9 @@ struct Options {
     std::filesystem::path exportPt2;
 
     bool json = false;
-    std::string explain; ///< patterns
-    std::string tokens;  ///< verify: ids or a file
+    std::string explain;        ///< patterns
+    std::string tokens;         ///< verify: ids or a file
+    std::filesystem::path text; ///< verify: a file instead
     std::filesystem::path dumpLogits;
     std::vector<std::string> texts; ///< generate: the prompts
     std::vector<std::string> stops;

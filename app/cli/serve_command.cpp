@@ -36,7 +36,8 @@ WorkerBackendOptions backendOptions(const Options& options) {
             options.workerModel,
             nameOf(options),
             {serve.maxBatchTokens, serve.kvCacheBytes, serve.maxQueue},
-            [](const std::string& notice) { logWarning(notice); }};
+            [](const std::string& notice) { logWarning(notice); },
+            options.weights};
 }
 
 Result<std::unique_ptr<TextServer>> listen(const ServeOptions& options, TextBackend& backend) {

@@ -33,6 +33,19 @@ Json proofJson(const PlanProof& proof) {
             {"passed", proof.passed}};
 }
 
+/// As QualityLoss has them; likelihoods in nats per token.
+Json lossJson(const QualityLoss& loss) {
+    Json json = {{"rows", loss.rows},
+                 {"relative_error", loss.relativeError},
+                 {"kl_divergence", loss.divergence},
+                 {"greedy_equal", loss.greedyEqual}};
+    if (loss.text)
+        json["text"] = {{"tokens", loss.text->tokens},
+                        {"stored_nll", loss.text->stored},
+                        {"quantised_nll", loss.text->quantised}};
+    return json;
+}
+
 Json reportJson(const VerifyReport& report) {
     Json sites = Json::array();
     for (const SiteProof& site : report.sites)
@@ -41,6 +54,7 @@ Json reportJson(const VerifyReport& report) {
                          {"tolerance", number(site.proof.tolerance)},
                          {"passed", site.proof.passed}});
     Json json = {{"proof", report.kind},
+                 {"weights", report.weights},
                  {"dtype", report.dtype},
                  {"sequences", report.lengths},
                  {"sites", std::move(sites)},
@@ -54,6 +68,8 @@ Json reportJson(const VerifyReport& report) {
     if (report.truth)
         json["truth"] = {{"original", number(report.truth->original)},
                          {"rewritten", number(report.truth->rewritten)}};
+    if (report.loss)
+        json["loss"] = lossJson(*report.loss);
     return json;
 }
 
@@ -109,16 +125,41 @@ void printGreedy(std::ostream& out, const VerifyReport& report) {
                                         : std::string("\n"));
 }
 
+std::string fixed(double value, int digits) {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(digits) << value;
+    return text.str();
+}
+
+/// What the quantised weights cost: no part of the proof.
+void printLoss(std::ostream& out, const VerifyReport& report) {
+    if (!report.loss)
+        return;
+    const QualityLoss& loss = *report.loss;
+    out << report.weights << " against the weights as stored: logits " << scientific(loss.relativeError)
+        << " of their size apart (root mean squares), next tokens " << scientific(loss.divergence)
+        << " nats (mean KL divergence), " << loss.greedyEqual << " of " << loss.rows
+        << " greedy tokens equal";
+    if (loss.text)
+        out << ", the text's " << loss.text->tokens << " tokens " << fixed(loss.text->quantised, 4)
+            << " nats each instead of " << fixed(loss.text->stored, 4) << " (perplexity "
+            << fixed(std::exp(loss.text->quantised), 2) << " instead of "
+            << fixed(std::exp(loss.text->stored), 2) << ")";
+    out << '\n';
+}
+
 void printReport(std::ostream& out, const VerifyReport& report) {
     std::string lengths;
     for (const std::int64_t length : report.lengths)
         lengths += (lengths.empty() ? "" : " + ") + std::to_string(length);
     out << "compared on "
-        << (report.kind == "weights" ? "the model's weights" : "random weights at a reduced size") << ", "
-        << report.dtype << ", packed sequences of " << lengths << " tokens\n";
+        << (report.kind == "weights" ? "the model's weights" : "random weights at a reduced size")
+        << (report.weights == kStoredWeights ? "" : " in " + report.weights) << ", " << report.dtype
+        << ", packed sequences of " << lengths << " tokens\n";
     printSiteErrors(out, report);
     printLogits(out, report);
     printGreedy(out, report);
+    printLoss(out, report);
     out << (report.passed ? "verified\n" : "NOT verified\n");
 }
 
@@ -155,11 +196,12 @@ Status runVerify(const Options& options, Context& context) {
     if (!opened)
         return opened.error();
     Session& session = **opened;
-    Runtime runtime(context.locations, options.worker, options.workerModel);
+    Runtime runtime(context.locations, options.worker, options.workerModel, options.weights);
     if (nothingApplied(session))
         logWarning(
             "nothing is applied: the model is compared with itself; use --apply-all, --apply or --plan");
-    auto report = verifySession(session, runtime, {options.tokens, options.dumpLogits}, context.job);
+    auto report =
+        verifySession(session, runtime, {options.tokens, options.text, options.dumpLogits}, context.job);
     if (!report)
         return report.error();
     if (options.json)

@@ -50,6 +50,7 @@ std::string describeLoad(const BenchReport& report) {
         text += ", " + std::to_string(load.newTokens) + " new tokens, " + std::to_string(load.concurrency) +
                 (load.concurrency == 1 ? " request" : " requests at once");
     text += ", " + std::to_string(load.rounds) + " rounds of each program in turn; " + report.dtype;
+    text += describeWeights(report);
     text += report.randomWeights ? ", random weights" : "";
     return text + "; " + std::to_string(report.machine.value("threads", 0)) + " threads, " +
            report.machine.value("isa", "");

@@ -120,9 +120,10 @@ std::vector<TraceRequest> readTrace(const JsonView& view) {
     return trace;
 }
 
-/// Without "kind" and "concurrency": of a version that had one kind of load.
+/// Without "kind", "concurrency" and "weights": of a version that had one kind of load.
 BenchLoad readLoad(const JsonView& view) {
-    view.expectKeys({"prompt_tokens", "new_tokens", "rounds", "prompts"}, {"kind", "concurrency", "trace"});
+    view.expectKeys({"prompt_tokens", "new_tokens", "rounds", "prompts"},
+                    {"kind", "concurrency", "trace", "weights"});
     BenchLoad load{count(view.at("prompt_tokens")), count(view.at("new_tokens")), count(view.at("rounds")),
                    view.at("prompts").texts()};
     if (view.has("kind")) {
@@ -133,6 +134,8 @@ BenchLoad readLoad(const JsonView& view) {
         load.concurrency = count(view.at("concurrency"));
     if (view.has("trace"))
         load.trace = readTrace(view.at("trace"));
+    if (view.has("weights"))
+        load.weights = view.at("weights").text();
     return load;
 }
 

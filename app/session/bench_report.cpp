@@ -77,7 +77,8 @@ Json effectJson(const PatternEffect& effect, const BenchReport& report) {
 Json loadJson(const BenchLoad& load) {
     Json json = {{"kind", nameOf(load.kind)},    {"prompt_tokens", load.promptTokens},
                  {"new_tokens", load.newTokens}, {"concurrency", load.concurrency},
-                 {"rounds", load.rounds},        {"prompts", load.prompts}};
+                 {"rounds", load.rounds},        {"prompts", load.prompts},
+                 {"weights", load.weights}};
     for (const TraceRequest& request : load.trace)
         json["trace"].push_back({{"arrival_s", request.arrivalSeconds},
                                  {"prompt_tokens", request.promptTokens},
@@ -145,6 +146,12 @@ std::vector<double> speeds(const BenchProgram& program, Quantity quantity) {
 
 Comparison compare(const BenchProgram& before, const BenchProgram& after, Quantity quantity) {
     return compareSpeeds(speeds(before, quantity), speeds(after, quantity));
+}
+
+std::string describeWeights(const BenchReport& report) {
+    if (report.load.weights == kStoredWeights)
+        return {};
+    return ", weights in " + report.load.weights + (report.eager ? " (eager: as stored)" : "");
 }
 
 Comparison effectOf(const PatternEffect& effect, const BenchReport& report, Quantity quantity) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/session/bench_statistics.h"
+#include "app/session/weight_format.h"
 #include "core/support/result.h"
 
 #include <nlohmann/json.hpp>
@@ -39,8 +40,9 @@ struct BenchLoad {
     std::int64_t rounds = 6;
     std::vector<std::string> prompts; ///< texts, one a round in turn, instead of the synthetic prompt
     LoadKind kind = LoadKind::single;
-    std::int64_t concurrency = 1;    ///< requests at once
-    std::vector<TraceRequest> trace; ///< in order of arrival, instead of all that
+    std::int64_t concurrency = 1;         ///< requests at once
+    std::vector<TraceRequest> trace;      ///< in order of arrival, instead of all that
+    std::string weights = kStoredWeights; ///< one of kWeightFormats, the same for every program
 };
 
 /// "single", "decode", ...; nothing for other texts.
@@ -104,6 +106,9 @@ struct BenchReport {
 
 std::vector<double> speeds(const BenchProgram& program, Quantity quantity);
 Comparison compare(const BenchProgram& before, const BenchProgram& after, Quantity quantity);
+/// ", weights in int8" for a text about the report; empty for weights as stored, which transformers always
+/// has.
+std::string describeWeights(const BenchReport& report);
 /// What the pattern is worth: with it against without it.
 Comparison effectOf(const PatternEffect& effect, const BenchReport& report, Quantity quantity);
 

@@ -91,6 +91,7 @@ BenchReport emptyReport(const Session& session, const Runtime& runtime, const Me
     report.dtype = model.facts.dtype;
     report.randomWeights = !runtime.hasWeights(model);
     report.load = request.load;
+    report.load.weights = runtime.weightFormat();
     return report;
 }
 

@@ -69,7 +69,8 @@ json Runtime::weightsOf(const TracedModel& model) const {
     const std::filesystem::path& directory = m_modelThere.empty() ? model.directory : m_modelThere;
     return {{"directory", fromDirectory ? directory.string() : ""},
             {"map", fromDirectory ? model.parameters : json::object()},
-            {"archive", model.archive.string()}};
+            {"archive", model.archive.string()},
+            {"format", m_weightFormat}};
 }
 
 Result<std::string> Runtime::sendArchive(const std::filesystem::path& archive, const Job& job) {

@@ -2,6 +2,7 @@
 
 #include "app/session/locations.h"
 #include "app/session/traced_model.h"
+#include "app/session/weight_format.h"
 #include "app/session/worker_client.h"
 
 #include <filesystem>
@@ -17,16 +18,18 @@ namespace workbench {
 class Runtime {
 public:
     /// `command`: what --worker says; empty for the worker beside this program. `modelThere`: the model's
-    /// directory where that worker runs; empty: as here.
-    explicit Runtime(Locations locations, std::string command = {}, std::filesystem::path modelThere = {})
+    /// directory where that worker runs; empty: as here. `weightFormat`: one of kWeightFormats.
+    explicit Runtime(Locations locations, std::string command = {}, std::filesystem::path modelThere = {},
+                     std::string weightFormat = kStoredWeights)
         : m_locations(std::move(locations)), m_command(std::move(command)),
-          m_modelThere(std::move(modelThere)) {}
+          m_modelThere(std::move(modelThere)), m_weightFormat(std::move(weightFormat)) {}
 
     /// Whether the parameters have data, here or where the worker runs.
     bool hasWeights(const TracedModel& model) const { return model.hasWeights || !m_modelThere.empty(); }
     bool workerIsElsewhere() const { return !m_command.empty(); } ///< or may be: a command was named
     bool modelIsElsewhere() const { return !m_modelThere.empty(); }
-    /// What load() takes for the model.
+    const std::string& weightFormat() const { return m_weightFormat; }
+    /// What load() takes for the model, in the runtime's format.
     nlohmann::json weightsOf(const TracedModel& model) const;
 
     /// Compiles a graph under a name; programs of equal parameters share their weights.
@@ -57,6 +60,7 @@ private:
     Locations m_locations;
     std::string m_command;
     std::filesystem::path m_modelThere;
+    std::string m_weightFormat;
     std::optional<WorkerClient> m_worker;
     std::map<std::string, std::string, std::less<>>
         m_sent; ///< SHA-256 of an archive -> its path in the worker

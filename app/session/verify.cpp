@@ -1,6 +1,7 @@
 #include "app/session/verify.h"
 
 #include "app/session/logits.h"
+#include "app/session/text_input.h"
 #include "app/session/verify_steps.h"
 
 #include <algorithm>
@@ -37,10 +38,10 @@ Result<Subject> chooseSubject(Session& session, const Runtime& runtime, const Ve
                      subject.model->archive.string()};
     if (!hasWeights) {
         // Tokens and logits of the model mean nothing in a replica with a vocabulary of its own.
-        if (!request.tokens.empty() || !request.dumpLogits.empty())
+        if (!request.tokens.empty() || !request.text.empty() || !request.dumpLogits.empty())
             return Error{ErrorCode::badInput,
                          subject.model->directory.string() +
-                             " has no weights: --tokens and --dump-logits need them",
+                             " has no weights: --tokens, --text and --dump-logits need them",
                          subject.model->directory.string()};
         auto replica = session.sibling(dtypeOf(session.model()), true, job);
         if (!replica)
@@ -60,8 +61,11 @@ std::int64_t shortestSequence(const TracedModel& model) {
     return model.facts.dtype == "f32" ? 24 : 157;
 }
 
-Result<TokenInput> inputFor(const Subject& subject, const VerifyRequest& request) {
+Result<TokenInput> inputFor(const Session& session, const Subject& subject, const VerifyRequest& request,
+                            const Job& job) {
     const ModelFacts& facts = subject.model->facts;
+    if (!request.text.empty())
+        return tokensOfText(session, request.text, facts.contextLength, job);
     if (!request.tokens.empty()) {
         auto given = readTokens(request.tokens, facts.vocabulary);
         if (given)
@@ -181,11 +185,12 @@ Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const Ver
     auto subject = chooseSubject(session, runtime, request, job);
     if (!subject)
         return subject.error();
-    auto input = inputFor(*subject, request);
+    auto input = inputFor(session, *subject, request, job);
     if (!input)
         return input.error();
     VerifyReport report;
     report.kind = subject->isReplica ? "random-weights" : "weights";
+    report.weights = runtime.weightFormat();
     report.dtype = subject->model->facts.dtype;
     report.lengths = input->lengths;
 
@@ -208,7 +213,16 @@ Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const Ver
     if (!request.dumpLogits.empty())
         if (auto dumped = dumpLogits(runtime, *input, request.dumpLogits, job); !dumped)
             return dumped.error();
+    if (report.weights != kStoredWeights && !subject->isReplica) {
+        auto loss = lossOfQuantising(runtime, *subject->model, *input,
+                                     !request.tokens.empty() || !request.text.empty(), job);
+        if (!loss)
+            return loss.error();
+        report.loss = *loss;
+    }
     report.passed = allPassed(report);
+    if (report.weights != kStoredWeights)
+        return report;
     const bool known = !subject->isReplica && !runtime.modelIsElsewhere();
     record(session, known ? weightsIdentity(subject->model->directory) : std::string(), report);
     return report;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/session/quality_loss.h"
 #include "app/session/runtime.h"
 #include "app/session/session.h"
 #include "app/session/token_input.h"
@@ -12,7 +13,8 @@
 namespace workbench {
 
 struct VerifyRequest {
-    std::string tokens;               ///< as readTokens() takes it; empty: defaultTokens()
+    std::string tokens;               ///< as readTokens() takes it; empty: the text, or defaultTokens()
+    std::filesystem::path text;       ///< a file, for the model's tokenizer; empty: none
     std::filesystem::path dumpLogits; ///< empty: no dump
 };
 
@@ -37,8 +39,9 @@ struct TruthErrors {
 };
 
 struct VerifyReport {
-    std::string kind;  ///< "weights", "random-weights"
-    std::string dtype; ///< "f32", "bf16"
+    std::string kind;                     ///< "weights", "random-weights"
+    std::string weights = kStoredWeights; ///< one of kWeightFormats: what both programs were compared with
+    std::string dtype;                    ///< "f32", "bf16"
     std::vector<std::int64_t> lengths;
     std::vector<SiteProof> sites;
     std::vector<std::string> unproven; ///< applied sites that the reduced-size model does not have
@@ -48,6 +51,7 @@ struct VerifyReport {
         0; ///< of the logits, rewritten against original, relative to the largest logit
     std::optional<TruthErrors> truth;
     GreedyComparison greedy;
+    std::optional<QualityLoss> loss; ///< of quantised weights, which no tolerance is about
     bool passed = false;
 };
 
@@ -59,8 +63,9 @@ double toleranceOf(std::string_view dtype);
 double truthRatio(std::int64_t tokens);
 
 /// Proves the session's decisions and records the proofs in it. Without weights: on random weights at a
-/// reduced size. An Error means that nothing could be said; a comparison out of tolerance is a report that
-/// has not passed.
+/// reduced size. With a runtime that quantises: on the quantised weights, both programs, which is nothing to
+/// record; what these weights are worth is measured apart. An Error means that nothing could be said; a
+/// comparison out of tolerance is a report that has not passed.
 Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const VerifyRequest& request,
                                    const Job& job);
 

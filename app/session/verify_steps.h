@@ -9,6 +9,7 @@ namespace workbench {
 inline constexpr const char* kOriginal = "original";
 inline constexpr const char* kRewritten = "rewritten";
 inline constexpr const char* kTruth = "truth";
+inline constexpr const char* kStored = "stored";
 
 /// The worker's `sites` argument: for each applied site its replacement nodes and the values that they must
 /// reproduce.
@@ -17,6 +18,11 @@ nlohmann::json siteChecks(const TracedModel& model, const Rewritten& rewritten);
 /// Loads the f32 program as kTruth and compares both programs with it.
 Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, const TokenInput& input,
                                 const Job& job);
+
+/// Loads the model with its weights as stored, as kStored, and compares kOriginal with it. `isText`: the
+/// tokens are a text, whose likelihood means something.
+Result<QualityLoss> lossOfQuantising(Runtime& runtime, const TracedModel& model, const TokenInput& input,
+                                     bool isText, const Job& job);
 
 /// A difference is excused when the original's two best logits are at most `closeness` apart there.
 /// `contextLength`: no longer text is made; 0 when it is not known.

@@ -22,6 +22,7 @@ struct WorkerBackendOptions {
     std::string modelName;   ///< as requests name the model
     EngineSettings engine;
     std::function<void(const std::string&)> onNotice; ///< what an operator should know; from any thread
+    std::string weightFormat = kStoredWeights;        ///< see Runtime
 };
 
 /// A session's rewritten model in the worker, with its tokenizer. After the worker's death what was running

@@ -25,7 +25,7 @@ def test_bench_states_speed_before_and_after(llama):
         assert all(_holds(place["tokens_per_s"]) for place in (program, program["prefill"], program["decode"]))
         assert len(program["rounds"]) == 3
         assert 0 < program["latency_ms"]["p50"] <= program["latency_ms"]["p99"] <= program["latency_ms"]["max"]
-    assert report["load"] == {"kind": "single", "prompt_tokens": 4, "new_tokens": 3, "concurrency": 1, "rounds": 3, "prompts": []}
+    assert report["load"] == {"kind": "single", "prompt_tokens": 4, "new_tokens": 3, "concurrency": 1, "rounds": 3, "prompts": [], "weights": "stored"}
     assert report["native_check"]["relative_error"] <= 1e-5
     assert report["profile"].keys() == {"native", "after", "before"}
     assert report["machine"]["threads"] >= 1

@@ -56,6 +56,21 @@ TEST(Options, EveryCommandIsItsOwn) {
     EXPECT_EQ(optionsOf({"setup"}).verb, Verb::setup);
 }
 
+TEST(Options, WhatRunsAModelTakesTheFormatOfItsWeights) {
+    EXPECT_EQ(optionsOf({"bench", "dir"}).weights, "stored");
+    EXPECT_EQ(optionsOf({"bench", "dir", "--weights", "int8"}).weights, "int8");
+    EXPECT_EQ(optionsOf({"verify", "dir", "--weights", "int8"}).weights, "int8");
+    EXPECT_EQ(optionsOf({"generate", "dir", "--prompt", "hi", "--weights", "int4"}).weights, "int4");
+    EXPECT_EQ(optionsOf({"serve", "dir", "--weights", "stored"}).weights, "stored");
+    EXPECT_EQ(parsed({"bench", "dir", "--weights", "int3"}).exitCode, 2);
+    EXPECT_EQ(parsed({"inspect", "dir", "--weights", "int8"}).exitCode, 2);
+    EXPECT_EQ(optionsOf({"verify", "dir", "--text", "a.txt"}).text, "a.txt");
+    EXPECT_EQ(parsed({"verify", "dir", "--text", "a.txt", "--tokens", "1,2"}).exitCode, 2);
+    EXPECT_NE(parsed({"verify", "dir", "--weights", "int8", "--export", "plan.json"})
+                  .err.find("a plan's proofs are about the weights as they are stored"),
+              std::string::npos);
+}
+
 Verb verbOnADesktop(std::vector<const char*> words) {
     words.insert(words.begin(), "workbench");
     return parse(static_cast<int>(words.size()), words.data(), true).options.verb;

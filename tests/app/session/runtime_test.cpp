@@ -61,6 +61,13 @@ TEST_F(RuntimeTest, TakesTheModelFromWhereItIsOnTheOtherMachine) {
     EXPECT_EQ(loaded(there).at("directory"), "/models/there");
 }
 
+TEST_F(RuntimeTest, SaysWhatProductsKeepTheirWeightsIn) {
+    Runtime stored(m_locations, WORKBENCH_FAKE_WORKER);
+    EXPECT_EQ(loaded(stored).at("format"), "stored");
+    Runtime int8(m_locations, WORKBENCH_FAKE_WORKER, {}, "int8");
+    EXPECT_EQ(loaded(int8).at("format"), "int8");
+}
+
 TEST_F(RuntimeTest, WeightsMayBeOnTheOtherMachineOnly) {
     m_model.hasWeights = false;
     Runtime here(m_locations, WORKBENCH_FAKE_WORKER);

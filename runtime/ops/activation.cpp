@@ -20,16 +20,20 @@ c10::SmallVector<int64_t, 6> outputShape(const at::Tensor& gateUp) {
     return shape;
 }
 
+ActAndMulCall callOf(const RowTensor& gateUp, Activation activation, at::Tensor& output) {
+    ActAndMulCall call{};
+    call.dtype = output.scalar_type();
+    call.gateUp = gateUp.rows;
+    call.output = output.mutable_data_ptr();
+    call.activation = activation;
+    return call;
+}
+
 void run(const at::Tensor& gateUp, Activation activation, at::Tensor& output) {
     if (output.numel() == 0)
         return;
     const RowTensor rows = asRows(gateUp);
-    ActAndMulCall call{};
-    call.dtype = gateUp.scalar_type();
-    call.gateUp = rows.rows;
-    call.output = output.mutable_data_ptr();
-    call.activation = activation;
-    kernelsFor("act_and_mul", gateUp).actAndMul(call);
+    kernelsFor("act_and_mul", gateUp).actAndMul(callOf(rows, activation, output));
 }
 
 } // namespace
@@ -45,6 +49,16 @@ void actAndMulInto(at::Tensor& output, const at::Tensor& gateUp, Activation acti
     checkInput(gateUp);
     checkOutput("act_and_mul", "output", output, outputShape(gateUp), gateUp);
     run(gateUp, activation, output);
+}
+
+std::optional<ActAndMulCall> bindActAndMul(at::Tensor& output, const at::Tensor& gateUp,
+                                           Activation activation) {
+    checkInput(gateUp);
+    checkOutput("act_and_mul", "output", output, outputShape(gateUp), gateUp);
+    const RowTensor rows = asRows(gateUp);
+    if (output.numel() == 0 || !rows.tensor.is_same(gateUp))
+        return std::nullopt;
+    return callOf(rows, activation, output);
 }
 
 } // namespace workbench::ops

@@ -5,9 +5,12 @@
 // contiguous. Errors: c10::ValueError for shapes and dtypes, c10::Error for a device without kernels.
 #pragma once
 
+#include "runtime/ops/kernels.h"
 #include "runtime/ops/op_types.h"
 
 #include <ATen/core/Tensor.h>
+
+#include <optional>
 
 namespace workbench::ops {
 
@@ -15,5 +18,9 @@ at::Tensor actAndMul(const at::Tensor& gateUp, Activation activation);
 
 /// `output`: contiguous [..., D] that shares no memory with gateUp.
 void actAndMulInto(at::Tensor& output, const at::Tensor& gateUp, Activation activation);
+
+/// See bindRmsNorm().
+std::optional<ActAndMulCall> bindActAndMul(at::Tensor& output, const at::Tensor& gateUp,
+                                           Activation activation);
 
 } // namespace workbench::ops

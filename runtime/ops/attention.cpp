@@ -124,9 +124,13 @@ void runCached(const AttentionArgs& args, KvCacheView& cache, at::Tensor& output
 
 } // namespace
 
-at::Tensor attention(const AttentionArgs& args) {
+at::Tensor emptyAttention(const AttentionArgs& args) {
     checkAttention(args);
-    at::Tensor output = emptyOf(attentionOutputShape(args), args.query);
+    return emptyOf(attentionOutputShape(args), args.query);
+}
+
+at::Tensor attention(const AttentionArgs& args) {
+    at::Tensor output = emptyAttention(args);
     runUncached(args, output);
     return output;
 }
@@ -144,8 +148,7 @@ KvCacheView makeKvCache(int64_t capacity, int64_t kvHeads, int64_t width, int64_
 }
 
 at::Tensor attentionWithCache(const AttentionArgs& args, KvCacheView& cache) {
-    checkAttention(args);
-    at::Tensor output = emptyOf(attentionOutputShape(args), args.query);
+    at::Tensor output = emptyAttention(args);
     runCached(args, cache, output);
     return output;
 }

@@ -16,6 +16,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <optional>
 
 namespace workbench::ops {
@@ -36,6 +37,9 @@ struct AttentionArgs {
 
 /// [1, T, Hq, Dv] of the query's dtype, contiguous.
 at::Tensor attention(const AttentionArgs& args);
+
+/// Memory for the output of any form below.
+at::Tensor emptyAttention(const AttentionArgs& args);
 
 /// `output`: contiguous [1, T, Hq, Dv] that shares no memory with the arguments.
 void attentionInto(at::Tensor& output, const AttentionArgs& args);
@@ -85,6 +89,28 @@ struct PagedSequence {
 /// them. Two sequences may share blocks that neither writes to. MaskKind::Full has no cached form.
 at::Tensor attentionPaged(const AttentionArgs& args, PagedKvView& cache,
                           c10::ArrayRef<PagedSequence> sequences);
+
+/// The same with the output as in attentionInto().
+void attentionPagedInto(at::Tensor& output, const AttentionArgs& args, PagedKvView& cache,
+                        c10::ArrayRef<PagedSequence> sequences);
+
+struct BoundAttention;
+
+/// attentionPagedInto() again and again with new numbers in the same tensors: what does not change is checked
+/// and bound once. Copies share that, so that one of them may run at a time.
+class PagedAttention {
+public:
+    /// `args` with positions of the right shape, if not yet with those of a call.
+    PagedAttention(at::Tensor output, AttentionArgs args);
+    /// False where the query's strides ask for a copy, which each call would have to make.
+    bool isUsable() const;
+    void run(const at::Tensor& positions, PagedKvView& cache, c10::ArrayRef<PagedSequence> sequences);
+
+private:
+    at::Tensor m_output;
+    AttentionArgs m_args;
+    std::shared_ptr<BoundAttention> m_bound;
+};
 
 /// bool [1, 1, T, T]: which token (row) sees which (column). Illegal uses of a mask stay visible as users of
 /// this operator.

@@ -30,6 +30,15 @@ void checkShapes(const AttentionArgs& args) {
         args.query.size(1), " and ", args.key.size(1), ".");
 }
 
+const double* widen(const std::optional<at::Tensor>& from, std::optional<at::Tensor>& to) {
+    if (!from.has_value())
+        return nullptr;
+    to = from->to(at::kDouble).contiguous();
+    return to->const_data_ptr<double>();
+}
+
+} // namespace
+
 void checkTokens(const AttentionArgs& args) {
     TORCH_CHECK_VALUE(args.positions.dim() == 2 && args.positions.size(0) == 1 &&
                           args.positions.scalar_type() == at::kLong,
@@ -44,15 +53,6 @@ void checkTokens(const AttentionArgs& args) {
         "workbench::attention: query, key, value and positions must have equally many tokens, got ", tokens,
         ", ", args.key.size(2), ", ", args.value.size(2), " and ", args.positions.size(1), ".");
 }
-
-const double* widen(const std::optional<at::Tensor>& from, std::optional<at::Tensor>& to) {
-    if (!from.has_value())
-        return nullptr;
-    to = from->to(at::kDouble).contiguous();
-    return to->const_data_ptr<double>();
-}
-
-} // namespace
 
 void checkMaskWindow(const char* op, MaskKind kind, int64_t window) {
     const bool windowed = kind == MaskKind::Sliding || kind == MaskKind::Chunked;

@@ -12,6 +12,8 @@ namespace workbench::ops {
 /// The window must fit the kind of mask; `op` names the operator in the message.
 void checkMaskWindow(const char* op, MaskKind kind, int64_t window);
 void checkAttention(const AttentionArgs& args);
+/// The part of it that looks at positions.
+void checkTokens(const AttentionArgs& args);
 std::array<int64_t, 4> attentionOutputShape(const AttentionArgs& args);
 
 /// A call and the tensors whose memory it points to.

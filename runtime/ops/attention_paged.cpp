@@ -101,20 +101,18 @@ void checkPaged(const AttentionArgs& args, const PagedKvView& cache) {
                       " and ", cache.value.sizes(), ".");
 }
 
-} // namespace
-
-at::Tensor attentionPaged(const AttentionArgs& args, PagedKvView& cache,
-                          c10::ArrayRef<PagedSequence> sequences) {
-    checkAttention(args);
+/// `bound` is that of `args` and `output`.
+void runPaged(const AttentionArgs& args, PagedKvView& cache, c10::ArrayRef<PagedSequence> sequences,
+              BoundAttention& bound, at::Tensor& output) {
     checkPaged(args, cache);
-    at::Tensor output = emptyOf(attentionOutputShape(args), args.query);
-    BoundAttention bound = bindAttention(args, output);
     AttentionCall& call = bound.call;
     setStrides(cache.key, 1, 2, call.keyStrides);
     setStrides(cache.value, 1, 2, call.valueStrides);
     call.blockTokens = cache.key.size(2);
     call.keyBlockStride = cache.key.stride(0);
     call.valueBlockStride = cache.value.stride(0);
+    call.spans.clear();
+    call.spans.reserve(sequences.size());
     int64_t tokens = 0;
     for (const PagedSequence& sequence : sequences) {
         checkPositions(args, sequence, tokens);
@@ -128,7 +126,42 @@ at::Tensor attentionPaged(const AttentionArgs& args, PagedKvView& cache,
     store(args.value, cache.value, sequences);
     if (output.numel() > 0)
         kernelsFor(kOp, args.query).attention(call);
+}
+
+} // namespace
+
+at::Tensor attentionPaged(const AttentionArgs& args, PagedKvView& cache,
+                          c10::ArrayRef<PagedSequence> sequences) {
+    at::Tensor output = emptyAttention(args);
+    BoundAttention bound = bindAttention(args, output);
+    runPaged(args, cache, sequences, bound, output);
     return output;
+}
+
+void attentionPagedInto(at::Tensor& output, const AttentionArgs& args, PagedKvView& cache,
+                        c10::ArrayRef<PagedSequence> sequences) {
+    checkAttention(args);
+    checkOutput(kOp, "output", output, attentionOutputShape(args), args.query);
+    BoundAttention bound = bindAttention(args, output);
+    runPaged(args, cache, sequences, bound, output);
+}
+
+PagedAttention::PagedAttention(at::Tensor output, AttentionArgs args)
+    : m_output(std::move(output)), m_args(std::move(args)) {
+    checkAttention(m_args);
+    checkOutput(kOp, "output", m_output, attentionOutputShape(m_args), m_args.query);
+    m_bound = std::make_shared<BoundAttention>(bindAttention(m_args, m_output));
+}
+
+bool PagedAttention::isUsable() const {
+    return m_bound->query.is_same(m_args.query);
+}
+
+void PagedAttention::run(const at::Tensor& positions, PagedKvView& cache,
+                         c10::ArrayRef<PagedSequence> sequences) {
+    m_args.positions = positions;
+    checkTokens(m_args);
+    runPaged(m_args, cache, sequences, *m_bound, m_output);
 }
 
 } // namespace workbench::ops

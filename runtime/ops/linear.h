@@ -19,8 +19,16 @@ at::Tensor linear(const at::Tensor& input, const PackedWeight& weight, const std
 /// The same with the kernels of one instruction set.
 at::Tensor linearWith(const Kernels& kernels, const at::Tensor& input, const PackedWeight& weight,
                       const std::optional<at::Tensor>& bias);
+/// `output`: contiguous, of the result's shape, and shares no memory with the arguments.
+void linearInto(at::Tensor& output, const at::Tensor& input, const PackedWeight& weight,
+                const std::optional<at::Tensor>& bias);
+/// See bindRmsNorm(); the weight must live as long, too.
+std::optional<LinearCall> bindLinear(at::Tensor& output, const at::Tensor& input, const PackedWeight& weight,
+                                     const std::optional<at::Tensor>& bias);
 
 /// Rows of a packed weight: indices [...] of int64 or int32 give [..., columns], as at::embedding does.
 at::Tensor embedding(const PackedWeight& weight, const at::Tensor& indices);
+/// `output`: contiguous [..., columns].
+void embeddingInto(at::Tensor& output, const PackedWeight& weight, const at::Tensor& indices);
 
 } // namespace workbench::ops

@@ -19,18 +19,30 @@ void checkResidual(const at::Tensor& input, const at::Tensor& residual) {
     checkLike("add_rms_norm", "residual", residual, "input", input);
 }
 
+/// `residual` and `sum` null for the norm alone.
+RmsNormCall callOf(const Rows& input, const RowTensor* residual, at::ScalarType dtype,
+                   const std::optional<at::Tensor>& weight, const NormSpec& spec, at::Tensor& normed,
+                   at::Tensor* sum) {
+    RmsNormCall call{};
+    call.dtype = dtype;
+    call.input = input;
+    if (residual)
+        call.residual = residual->rows;
+    call.weight = dataOrNull(weight);
+    call.normed = normed.mutable_data_ptr();
+    if (sum)
+        call.sum = sum->mutable_data_ptr();
+    call.spec = spec;
+    return call;
+}
+
 void runNorm(const at::Tensor& input, const std::optional<at::Tensor>& weight, const NormSpec& spec,
              at::Tensor& output) {
     if (input.numel() == 0)
         return;
     const RowTensor rows = asRows(input);
-    RmsNormCall call{};
-    call.dtype = input.scalar_type();
-    call.input = rows.rows;
-    call.weight = dataOrNull(weight);
-    call.normed = output.mutable_data_ptr();
-    call.spec = spec;
-    kernelsFor("rms_norm", input).rmsNorm(call);
+    kernelsFor("rms_norm", input)
+        .rmsNorm(callOf(rows.rows, nullptr, input.scalar_type(), weight, spec, output, nullptr));
 }
 
 void runAddNorm(const at::Tensor& input, const at::Tensor& residual, const std::optional<at::Tensor>& weight,
@@ -39,15 +51,8 @@ void runAddNorm(const at::Tensor& input, const at::Tensor& residual, const std::
         return;
     const RowTensor rows = asRows(input);
     const RowTensor residualRows = asRows(residual);
-    RmsNormCall call{};
-    call.dtype = input.scalar_type();
-    call.input = rows.rows;
-    call.residual = residualRows.rows;
-    call.weight = dataOrNull(weight);
-    call.normed = normed.mutable_data_ptr();
-    call.sum = sum.mutable_data_ptr();
-    call.spec = spec;
-    kernelsFor("add_rms_norm", input).rmsNorm(call);
+    kernelsFor("add_rms_norm", input)
+        .rmsNorm(callOf(rows.rows, &residualRows, input.scalar_type(), weight, spec, normed, &sum));
 }
 
 } // namespace
@@ -64,6 +69,16 @@ void rmsNormInto(at::Tensor& output, const at::Tensor& input, const std::optiona
     checkInput("rms_norm", input, weight);
     checkOutput("rms_norm", "output", output, input.sizes(), input);
     runNorm(input, weight, spec, output);
+}
+
+std::optional<RmsNormCall> bindRmsNorm(at::Tensor& output, const at::Tensor& input,
+                                       const std::optional<at::Tensor>& weight, const NormSpec& spec) {
+    checkInput("rms_norm", input, weight);
+    checkOutput("rms_norm", "output", output, input.sizes(), input);
+    const RowTensor rows = asRows(input);
+    if (input.numel() == 0 || !rows.tensor.is_same(input))
+        return std::nullopt;
+    return callOf(rows.rows, nullptr, input.scalar_type(), weight, spec, output, nullptr);
 }
 
 std::tuple<at::Tensor, at::Tensor> addRmsNorm(const at::Tensor& input, const at::Tensor& residual,
@@ -83,6 +98,20 @@ void addRmsNormInto(at::Tensor& normed, at::Tensor& sum, const at::Tensor& input
     checkOutput("add_rms_norm", "normed", normed, input.sizes(), input);
     checkOutput("add_rms_norm", "sum", sum, input.sizes(), input);
     runAddNorm(input, residual, weight, spec, normed, sum);
+}
+
+std::optional<RmsNormCall> bindAddRmsNorm(at::Tensor& normed, at::Tensor& sum, const at::Tensor& input,
+                                          const at::Tensor& residual, const std::optional<at::Tensor>& weight,
+                                          const NormSpec& spec) {
+    checkInput("add_rms_norm", input, weight);
+    checkResidual(input, residual);
+    checkOutput("add_rms_norm", "normed", normed, input.sizes(), input);
+    checkOutput("add_rms_norm", "sum", sum, input.sizes(), input);
+    const RowTensor rows = asRows(input);
+    const RowTensor residualRows = asRows(residual);
+    if (input.numel() == 0 || !rows.tensor.is_same(input) || !residualRows.tensor.is_same(residual))
+        return std::nullopt;
+    return callOf(rows.rows, &residualRows, input.scalar_type(), weight, spec, normed, &sum);
 }
 
 } // namespace workbench::ops

@@ -9,6 +9,7 @@
 // kernels.
 #pragma once
 
+#include "runtime/ops/kernels.h"
 #include "runtime/ops/op_types.h"
 
 #include <ATen/core/Tensor.h>
@@ -31,5 +32,14 @@ std::tuple<at::Tensor, at::Tensor> addRmsNorm(const at::Tensor& input, const at:
 /// `normed` and `sum`: contiguous, like input, distinct; either may be the input or the residual itself.
 void addRmsNormInto(at::Tensor& normed, at::Tensor& sum, const at::Tensor& input, const at::Tensor& residual,
                     const std::optional<at::Tensor>& weight, const NormSpec& spec);
+
+/// What the ...Into forms ask of the kernels, checked once: for who asks it again and again with new numbers
+/// in the same tensors, which must live as long. nullopt where there is nothing to do or strides ask for a
+/// copy.
+std::optional<RmsNormCall> bindRmsNorm(at::Tensor& output, const at::Tensor& input,
+                                       const std::optional<at::Tensor>& weight, const NormSpec& spec);
+std::optional<RmsNormCall> bindAddRmsNorm(at::Tensor& normed, at::Tensor& sum, const at::Tensor& input,
+                                          const at::Tensor& residual, const std::optional<at::Tensor>& weight,
+                                          const NormSpec& spec);
 
 } // namespace workbench::ops

@@ -78,11 +78,9 @@ void setTable(const at::Tensor& table, int64_t batch, const void*& data, int64_t
     strides[1] = table.stride(1);
 }
 
-void run(const Arguments& a, at::Tensor& queryOut, at::Tensor& keyOut) {
-    if (queryOut.numel() == 0 && keyOut.numel() == 0)
-        return;
-    const std::array rows{withContiguousRows(a.query), withContiguousRows(a.key), withContiguousRows(a.cos),
-                          withContiguousRows(a.sin)};
+/// `rows`: query, key, cos and sin, each with a contiguous last dimension.
+RopeCall callOf(const Arguments& a, const std::array<at::Tensor, 4>& rows, at::Tensor& queryOut,
+                at::Tensor& keyOut) {
     RopeCall call{};
     call.dtype = a.query.scalar_type();
     call.batch = a.query.size(0);
@@ -102,7 +100,19 @@ void run(const Arguments& a, at::Tensor& queryOut, at::Tensor& keyOut) {
         call.weights[1] = dataOrNull(a.norm->keyWeight);
         call.spec = a.norm->spec;
     }
-    kernelsFor(a.op, a.query).rope(call);
+    return call;
+}
+
+std::array<at::Tensor, 4> rowsOf(const Arguments& a) {
+    return {withContiguousRows(a.query), withContiguousRows(a.key), withContiguousRows(a.cos),
+            withContiguousRows(a.sin)};
+}
+
+void run(const Arguments& a, at::Tensor& queryOut, at::Tensor& keyOut) {
+    if (queryOut.numel() == 0 && keyOut.numel() == 0)
+        return;
+    const std::array<at::Tensor, 4> rows = rowsOf(a);
+    kernelsFor(a.op, a.query).rope(callOf(a, rows, queryOut, keyOut));
 }
 
 std::tuple<at::Tensor, at::Tensor> allocateAndRun(const Arguments& a) {
@@ -113,11 +123,26 @@ std::tuple<at::Tensor, at::Tensor> allocateAndRun(const Arguments& a) {
     return {queryOut, keyOut};
 }
 
-void runInto(const Arguments& a, at::Tensor& queryOut, at::Tensor& keyOut) {
-    check(a);
+void checkOutputs(const Arguments& a, const at::Tensor& queryOut, const at::Tensor& keyOut) {
     checkOutput(a.op, "query output", queryOut, a.outputShape(a.query), a.query);
     checkOutput(a.op, "key output", keyOut, a.outputShape(a.key), a.key);
+}
+
+void runInto(const Arguments& a, at::Tensor& queryOut, at::Tensor& keyOut) {
+    check(a);
+    checkOutputs(a, queryOut, keyOut);
     run(a, queryOut, keyOut);
+}
+
+std::optional<RopeCall> bind(const Arguments& a, at::Tensor& queryOut, at::Tensor& keyOut) {
+    check(a);
+    checkOutputs(a, queryOut, keyOut);
+    const std::array<at::Tensor, 4> rows = rowsOf(a);
+    const bool same = rows[0].is_same(a.query) && rows[1].is_same(a.key) && rows[2].is_same(a.cos) &&
+                      rows[3].is_same(a.sin);
+    if (!same || (queryOut.numel() == 0 && keyOut.numel() == 0))
+        return std::nullopt;
+    return callOf(a, rows, queryOut, keyOut);
 }
 
 } // namespace
@@ -141,6 +166,18 @@ std::tuple<at::Tensor, at::Tensor> qkNormRope(const at::Tensor& query, const at:
 void qkNormRopeInto(at::Tensor& queryOut, at::Tensor& keyOut, const at::Tensor& query, const at::Tensor& key,
                     const QkNorm& norm, const at::Tensor& cos, const at::Tensor& sin, RopeStyle style) {
     runInto({"qk_norm_rope", query, key, cos, sin, style, 1, &norm}, queryOut, keyOut);
+}
+
+std::optional<RopeCall> bindRope(at::Tensor& queryOut, at::Tensor& keyOut, const at::Tensor& query,
+                                 const at::Tensor& key, const at::Tensor& cos, const at::Tensor& sin,
+                                 RopeStyle style) {
+    return bind({"rope", query, key, cos, sin, style, 2}, queryOut, keyOut);
+}
+
+std::optional<RopeCall> bindQkNormRope(at::Tensor& queryOut, at::Tensor& keyOut, const at::Tensor& query,
+                                       const at::Tensor& key, const QkNorm& norm, const at::Tensor& cos,
+                                       const at::Tensor& sin, RopeStyle style) {
+    return bind({"qk_norm_rope", query, key, cos, sin, style, 1, &norm}, queryOut, keyOut);
 }
 
 } // namespace workbench::ops

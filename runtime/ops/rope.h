@@ -11,6 +11,7 @@
 // even and at most D. Errors: c10::ValueError for shapes and dtypes, c10::Error for a device without kernels.
 #pragma once
 
+#include "runtime/ops/kernels.h"
 #include "runtime/ops/op_types.h"
 
 #include <ATen/core/Tensor.h>
@@ -43,5 +44,13 @@ std::tuple<at::Tensor, at::Tensor> qkNormRope(const at::Tensor& query, const at:
 /// The outputs are contiguous and share no memory with the inputs.
 void qkNormRopeInto(at::Tensor& queryOut, at::Tensor& keyOut, const at::Tensor& query, const at::Tensor& key,
                     const QkNorm& norm, const at::Tensor& cos, const at::Tensor& sin, RopeStyle style);
+
+/// See bindRmsNorm().
+std::optional<RopeCall> bindRope(at::Tensor& queryOut, at::Tensor& keyOut, const at::Tensor& query,
+                                 const at::Tensor& key, const at::Tensor& cos, const at::Tensor& sin,
+                                 RopeStyle style);
+std::optional<RopeCall> bindQkNormRope(at::Tensor& queryOut, at::Tensor& keyOut, const at::Tensor& query,
+                                       const at::Tensor& key, const QkNorm& norm, const at::Tensor& cos,
+                                       const at::Tensor& sin, RopeStyle style);
 
 } // namespace workbench::ops

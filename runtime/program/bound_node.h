@@ -19,9 +19,28 @@ namespace workbench {
 
 struct RunOptions;
 
-/// Makes the values of a node from those in `values`, indexed by ValueId. Throws as LibTorch does.
-using DirectCall =
-    std::function<void(std::vector<at::Tensor>& values, const SymTable& symbols, const RunOptions& options)>;
+/// A node's work without the dispatcher.
+struct DirectCall {
+    /// Makes the node's values from those in `values`, indexed by ValueId. Throws as LibTorch does.
+    using Function = std::function<void(std::vector<at::Tensor>& values, const SymTable& symbols,
+                                        const RunOptions& options)>;
+    /// What the outputs lie in.
+    enum class Memory {
+        fresh,  ///< new tensors
+        given,  ///< the tensors that `values` has for the outputs, all or none of them; without: new ones
+        shared, ///< that of the first argument, or new tensors where it cannot be seen that way
+    };
+    /// The call for tensors that stay, looked at once: those that `values` has for the inputs and outputs.
+    /// Empty where it has to look at them each time.
+    using Prepare = std::function<Function(std::vector<at::Tensor>& values)>;
+
+    Function call;
+    Memory memory = Memory::fresh;
+    Prepare prepare;         ///< may be missing
+    ValueId varying = kNone; ///< an input that a prepared call looks up in `values`
+
+    explicit operator bool() const { return static_cast<bool>(call); }
+};
 
 /// A node of a graph, bound to an operator of c10's dispatcher. Arguments that no run changes are IValues
 /// already; the others are written over them for each call.

@@ -8,6 +8,8 @@
 #include "runtime/program/program.h"
 #include "runtime/program/view_call.h"
 
+#include <ATen/ops/empty.h>
+
 #include <map>
 #include <string>
 #include <tuple>
@@ -48,94 +50,249 @@ OptionalTensor optionalAt(const Values& values, ValueId id) {
     return id == kNone ? OptionalTensor() : values[static_cast<std::size_t>(id)];
 }
 
-DirectCall rmsNorm(const Arguments& a) {
+/// Every call below writes its outputs to the tensors that are there already, or makes them.
+using Function = DirectCall::Function;
+using Prepare = DirectCall::Prepare;
+
+/// Runs one of the CPU's kernels with arguments that are ready. The table is looked up each time: kernels may
+/// be timed meanwhile.
+template <class Call>
+Function kernelCall(void (*ops::Kernels::*kernel)(const Call&), const std::optional<Call>& call) {
+    if (!call)
+        return {};
+    return [kernel, call = *call](Values&, const SymTable&, const RunOptions&) {
+        (ops::cpuKernels().*kernel)(call);
+    };
+}
+
+Function rmsNorm(const Arguments& a) {
     const ops::NormSpec spec{a.number(2), a.number(3), ops::parseCast("rms_norm", a.text(4))};
     return [input = a.value(0), weight = a.value(1), output = a.output(0),
             spec](Values& values, const SymTable&, const RunOptions&) {
-        valueOf(values, output) = ops::rmsNorm(valueOf(values, input), optionalAt(values, weight), spec);
+        at::Tensor& normed = valueOf(values, output);
+        const at::Tensor& x = valueOf(values, input);
+        if (normed.defined())
+            ops::rmsNormInto(normed, x, optionalAt(values, weight), spec);
+        else
+            normed = ops::rmsNorm(x, optionalAt(values, weight), spec);
     };
 }
 
-DirectCall addRmsNorm(const Arguments& a) {
+Prepare prepareRmsNorm(const Arguments& a) {
+    const ops::NormSpec spec{a.number(2), a.number(3), ops::parseCast("rms_norm", a.text(4))};
+    return [input = a.value(0), weight = a.value(1), output = a.output(0), spec](Values& values) {
+        return kernelCall(&ops::Kernels::rmsNorm,
+                          ops::bindRmsNorm(valueOf(values, output), valueOf(values, input),
+                                           optionalAt(values, weight), spec));
+    };
+}
+
+Function addRmsNorm(const Arguments& a) {
+    const ops::NormSpec spec{a.number(3), a.number(4), ops::parseCast("add_rms_norm", a.text(5))};
+    return [input = a.value(0), residual = a.value(1), weight = a.value(2), first = a.output(0),
+            second = a.output(1), spec](Values& values, const SymTable&, const RunOptions&) {
+        at::Tensor& normed = valueOf(values, first);
+        at::Tensor& sum = valueOf(values, second);
+        const at::Tensor& x = valueOf(values, input);
+        const at::Tensor& added = valueOf(values, residual);
+        if (normed.defined())
+            ops::addRmsNormInto(normed, sum, x, added, optionalAt(values, weight), spec);
+        else
+            std::tie(normed, sum) = ops::addRmsNorm(x, added, optionalAt(values, weight), spec);
+    };
+}
+
+Prepare prepareAddRmsNorm(const Arguments& a) {
     const ops::NormSpec spec{a.number(3), a.number(4), ops::parseCast("add_rms_norm", a.text(5))};
     return [input = a.value(0), residual = a.value(1), weight = a.value(2), normed = a.output(0),
-            sum = a.output(1), spec](Values& values, const SymTable&, const RunOptions&) {
-        std::tie(valueOf(values, normed), valueOf(values, sum)) = ops::addRmsNorm(
-            valueOf(values, input), valueOf(values, residual), optionalAt(values, weight), spec);
+            sum = a.output(1), spec](Values& values) {
+        return kernelCall(&ops::Kernels::rmsNorm,
+                          ops::bindAddRmsNorm(valueOf(values, normed), valueOf(values, sum),
+                                              valueOf(values, input), valueOf(values, residual),
+                                              optionalAt(values, weight), spec));
     };
 }
 
-DirectCall actAndMul(const Arguments& a) {
+Function actAndMul(const Arguments& a) {
     return [input = a.value(0), output = a.output(0), activation = ops::parseActivation(a.text(1))](
                Values& values, const SymTable&, const RunOptions&) {
-        valueOf(values, output) = ops::actAndMul(valueOf(values, input), activation);
+        at::Tensor& product = valueOf(values, output);
+        if (product.defined())
+            ops::actAndMulInto(product, valueOf(values, input), activation);
+        else
+            product = ops::actAndMul(valueOf(values, input), activation);
     };
 }
 
-DirectCall rope(const Arguments& a) {
+Prepare prepareActAndMul(const Arguments& a) {
+    return [input = a.value(0), output = a.output(0),
+            activation = ops::parseActivation(a.text(1))](Values& values) {
+        return kernelCall(&ops::Kernels::actAndMul,
+                          ops::bindActAndMul(valueOf(values, output), valueOf(values, input), activation));
+    };
+}
+
+Function rope(const Arguments& a) {
     return [query = a.value(0), key = a.value(1), cos = a.value(2), sin = a.value(3), first = a.output(0),
             second = a.output(1),
             style = ops::parseStyle("rope", a.text(4))](Values& values, const SymTable&, const RunOptions&) {
-        std::tie(valueOf(values, first), valueOf(values, second)) = ops::rope(
-            valueOf(values, query), valueOf(values, key), valueOf(values, cos), valueOf(values, sin), style);
+        at::Tensor& q = valueOf(values, first);
+        at::Tensor& k = valueOf(values, second);
+        if (q.defined())
+            ops::ropeInto(q, k, valueOf(values, query), valueOf(values, key), valueOf(values, cos),
+                          valueOf(values, sin), style);
+        else
+            std::tie(q, k) = ops::rope(valueOf(values, query), valueOf(values, key), valueOf(values, cos),
+                                       valueOf(values, sin), style);
     };
 }
 
-DirectCall qkNormRope(const Arguments& a) {
+Prepare prepareRope(const Arguments& a) {
+    return [query = a.value(0), key = a.value(1), cos = a.value(2), sin = a.value(3), first = a.output(0),
+            second = a.output(1), style = ops::parseStyle("rope", a.text(4))](Values& values) {
+        return kernelCall(&ops::Kernels::rope,
+                          ops::bindRope(valueOf(values, first), valueOf(values, second),
+                                        valueOf(values, query), valueOf(values, key), valueOf(values, cos),
+                                        valueOf(values, sin), style));
+    };
+}
+
+Function qkNormRope(const Arguments& a) {
     const ops::NormSpec spec{a.number(6), a.number(7), ops::parseCast("qk_norm_rope", a.text(8))};
     return [query = a.value(0), key = a.value(1), queryWeight = a.value(2), keyWeight = a.value(3),
             cos = a.value(4), sin = a.value(5), first = a.output(0), second = a.output(1), spec,
             style = ops::parseStyle("qk_norm_rope", a.text(9))](Values& values, const SymTable&,
                                                                 const RunOptions&) {
-        std::tie(valueOf(values, first), valueOf(values, second)) =
-            ops::qkNormRope(valueOf(values, query), valueOf(values, key),
-                            {optionalAt(values, queryWeight), optionalAt(values, keyWeight), spec},
-                            valueOf(values, cos), valueOf(values, sin), style);
-    };
-}
-
-DirectCall attention(const Arguments& a) {
-    ops::AttentionArgs constants;
-    constants.layer = a.integer(4);
-    constants.scale = a.number(5);
-    constants.mask = ops::parseMask("attention", a.text(6));
-    constants.window = a.integer(7);
-    constants.softcap = a.number(8);
-    return [query = a.value(0), key = a.value(1), value = a.value(2), positions = a.value(3),
-            sinks = a.value(9), slopes = a.value(10), output = a.output(0), index = a.node().attention,
-            constants](Values& values, const SymTable&, const RunOptions& options) {
-        ops::AttentionArgs args = constants;
-        args.query = valueOf(values, query);
-        args.key = valueOf(values, key);
-        args.value = valueOf(values, value);
-        args.positions = valueOf(values, positions);
-        args.sinks = optionalAt(values, sinks);
-        args.slopes = optionalAt(values, slopes);
-        if (PagedRun* paged = options.paged)
-            valueOf(values, output) = ops::attentionPaged(args, paged->cache->layer(index),
-                                                          paged->sequences[paged->cache->group(index)]);
-        else if (options.cache)
-            valueOf(values, output) = ops::attentionWithCache(args, options.cache->layer(index));
+        at::Tensor& q = valueOf(values, first);
+        at::Tensor& k = valueOf(values, second);
+        const ops::QkNorm norm{optionalAt(values, queryWeight), optionalAt(values, keyWeight), spec};
+        if (q.defined())
+            ops::qkNormRopeInto(q, k, valueOf(values, query), valueOf(values, key), norm,
+                                valueOf(values, cos), valueOf(values, sin), style);
         else
-            valueOf(values, output) = ops::attention(args);
+            std::tie(q, k) = ops::qkNormRope(valueOf(values, query), valueOf(values, key), norm,
+                                             valueOf(values, cos), valueOf(values, sin), style);
     };
 }
 
-DirectCall linear(const Arguments& a) {
+Prepare prepareQkNormRope(const Arguments& a) {
+    const ops::NormSpec spec{a.number(6), a.number(7), ops::parseCast("qk_norm_rope", a.text(8))};
+    return [query = a.value(0), key = a.value(1), queryWeight = a.value(2), keyWeight = a.value(3),
+            cos = a.value(4), sin = a.value(5), first = a.output(0), second = a.output(1), spec,
+            style = ops::parseStyle("qk_norm_rope", a.text(9))](Values& values) {
+        const ops::QkNorm norm{optionalAt(values, queryWeight), optionalAt(values, keyWeight), spec};
+        return kernelCall(&ops::Kernels::rope,
+                          ops::bindQkNormRope(valueOf(values, first), valueOf(values, second),
+                                              valueOf(values, query), valueOf(values, key), norm,
+                                              valueOf(values, cos), valueOf(values, sin), style));
+    };
+}
+
+/// With the cache that the run brings, if any.
+void attend(const ops::AttentionArgs& args, std::int32_t index, const RunOptions& options,
+            at::Tensor& output) {
+    if (!output.defined())
+        output = ops::emptyAttention(args);
+    if (PagedRun* paged = options.paged)
+        ops::attentionPagedInto(output, args, paged->cache->layer(index),
+                                paged->sequences[paged->cache->group(index)]);
+    else if (options.cache)
+        ops::attentionWithCacheInto(output, args, options.cache->layer(index));
+    else
+        ops::attentionInto(output, args);
+}
+
+/// The operator's arguments by the values of a run.
+class AttentionArguments {
+public:
+    explicit AttentionArguments(const Arguments& a)
+        : m_query(a.value(0)), m_key(a.value(1)), m_value(a.value(2)), m_positions(a.value(3)),
+          m_sinks(a.value(9)), m_slopes(a.value(10)) {
+        m_constants.layer = a.integer(4);
+        m_constants.scale = a.number(5);
+        m_constants.mask = ops::parseMask("attention", a.text(6));
+        m_constants.window = a.integer(7);
+        m_constants.softcap = a.number(8);
+    }
+    ops::AttentionArgs of(const Values& values) const {
+        const auto at = [&](ValueId id) { return values[static_cast<std::size_t>(id)]; };
+        ops::AttentionArgs args = m_constants;
+        args.query = at(m_query);
+        args.key = at(m_key);
+        args.value = at(m_value);
+        args.positions = at(m_positions);
+        args.sinks = optionalAt(values, m_sinks);
+        args.slopes = optionalAt(values, m_slopes);
+        return args;
+    }
+    ValueId positions() const { return m_positions; }
+
+private:
+    ValueId m_query, m_key, m_value, m_positions, m_sinks, m_slopes;
+    ops::AttentionArgs m_constants;
+};
+
+Function attention(const Arguments& a) {
+    return [arguments = AttentionArguments(a), output = a.output(0),
+            index = a.node().attention](Values& values, const SymTable&, const RunOptions& options) {
+        attend(arguments.of(values), index, options, valueOf(values, output));
+    };
+}
+
+/// For the paged cache; without one as ever.
+Prepare prepareAttention(const Arguments& a) {
+    return [arguments = AttentionArguments(a), output = a.output(0), index = a.node().attention,
+            call = attention(a)](Values& values) -> Function {
+        ops::AttentionArgs args = arguments.of(values);
+        args.positions = at::empty({1, args.query.size(2)}, at::kLong);
+        ops::PagedAttention bound(valueOf(values, output), std::move(args));
+        if (!bound.isUsable())
+            return {};
+        return [bound, call, index, positions = arguments.positions()](Values& now, const SymTable& symbols,
+                                                                       const RunOptions& options) mutable {
+            if (PagedRun* paged = options.paged)
+                bound.run(valueOf(now, positions), paged->cache->layer(index),
+                          paged->sequences[paged->cache->group(index)]);
+            else
+                call(now, symbols, options);
+        };
+    };
+}
+
+Function linear(const Arguments& a) {
     if (!a.node().packed)
         return {};
     return [input = a.value(0), bias = a.value(2), output = a.output(0),
             weight = a.node().packed](Values& values, const SymTable&, const RunOptions&) {
-        valueOf(values, output) = ops::linear(valueOf(values, input), *weight, optionalAt(values, bias));
+        at::Tensor& product = valueOf(values, output);
+        if (product.defined())
+            ops::linearInto(product, valueOf(values, input), *weight, optionalAt(values, bias));
+        else
+            product = ops::linear(valueOf(values, input), *weight, optionalAt(values, bias));
     };
 }
 
-DirectCall embedding(const Arguments& a) {
+Prepare prepareLinear(const Arguments& a) {
+    if (!a.node().packed)
+        return {};
+    return [input = a.value(0), bias = a.value(2), output = a.output(0),
+            weight = a.node().packed](Values& values) {
+        return kernelCall(&ops::Kernels::linear,
+                          ops::bindLinear(valueOf(values, output), valueOf(values, input), *weight,
+                                          optionalAt(values, bias)));
+    };
+}
+
+Function embedding(const Arguments& a) {
     if (!a.node().packed)
         return {};
     return [indices = a.value(1), output = a.output(0),
             weight = a.node().packed](Values& values, const SymTable&, const RunOptions&) {
-        valueOf(values, output) = ops::embedding(*weight, valueOf(values, indices));
+        at::Tensor& rows = valueOf(values, output);
+        if (rows.defined())
+            ops::embeddingInto(rows, *weight, valueOf(values, indices));
+        else
+            rows = ops::embedding(*weight, valueOf(values, indices));
     };
 }
 
@@ -153,21 +310,32 @@ bool isPlain(const BoundNode& node) {
 } // namespace
 
 DirectCall directCall(const BoundNode& node) {
-    using Make = DirectCall (*)(const Arguments&);
-    static const std::map<std::string, Make, std::less<>> kCalls{
-        {"workbench::rms_norm", rmsNorm},
-        {"workbench::add_rms_norm", addRmsNorm},
-        {"workbench::act_and_mul", actAndMul},
-        {"workbench::rope", rope},
-        {"workbench::qk_norm_rope", qkNormRope},
-        {"workbench::attention", attention},
-        {"aten::linear", linear},
-        {"aten::embedding", embedding},
+    struct Make {
+        Function (*call)(const Arguments&);
+        Prepare (*prepare)(const Arguments&) = nullptr;
     };
-    const auto call = kCalls.find(node.op.operator_name().name);
-    if (call == kCalls.end())
+    static const std::map<std::string, Make, std::less<>> kCalls{
+        {"workbench::rms_norm", {rmsNorm, prepareRmsNorm}},
+        {"workbench::add_rms_norm", {addRmsNorm, prepareAddRmsNorm}},
+        {"workbench::act_and_mul", {actAndMul, prepareActAndMul}},
+        {"workbench::rope", {rope, prepareRope}},
+        {"workbench::qk_norm_rope", {qkNormRope, prepareQkNormRope}},
+        {"workbench::attention", {attention, prepareAttention}},
+        {"aten::linear", {linear, prepareLinear}},
+        {"aten::embedding", {embedding}},
+    };
+    const auto make = kCalls.find(node.op.operator_name().name);
+    if (make == kCalls.end())
         return viewCall(node);
-    return isPlain(node) ? call->second(Arguments(node)) : DirectCall();
+    if (!isPlain(node))
+        return {};
+    const Arguments arguments(node);
+    DirectCall direct{.call = make->second.call(arguments), .memory = DirectCall::Memory::given};
+    if (make->second.prepare)
+        direct.prepare = make->second.prepare(arguments);
+    if (node.attention != kNone)
+        direct.varying = arguments.value(3);
+    return direct;
 }
 
 } // namespace workbench

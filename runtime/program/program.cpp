@@ -127,13 +127,18 @@ Status Program::callOperator(const BoundNode& node, const RunOptions& options,
     return Ok{};
 }
 
+Status Program::callNode(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values) {
+    if (!node.direct)
+        return callOperator(node, options, values);
+    node.direct.call(values, m_symbols, options);
+    return Ok{};
+}
+
 Status Program::runOne(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values) {
-    if (node.direct) {
-        node.direct(values, m_symbols, options);
-        node.dropLast(values);
-    } else if (auto called = callOperator(node, options, values); !called) {
+    if (auto called = callNode(node, options, values); !called)
         return called;
-    }
+    if (node.direct)
+        node.dropLast(values);
     if (options.observe)
         for (const ValueId id : node.outputs)
             if (auto seen = options.observe(id, values[static_cast<std::size_t>(id)]); !seen)
@@ -143,34 +148,132 @@ Status Program::runOne(const BoundNode& node, const RunOptions& options, std::ve
     return Ok{};
 }
 
-Status Program::runTimed(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values) {
+template <class Call>
+Status Program::timed(const BoundNode& node, const RunOptions& options, const Call& call) {
+    if (!options.nodeSeconds)
+        return call();
     const auto start = std::chrono::steady_clock::now();
-    auto done = runOne(node, options, values);
+    Status done = call();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     (*options.nodeSeconds)[static_cast<std::size_t>(node.node)] += seconds.count();
     return done;
 }
 
-Result<std::vector<at::Tensor>> Program::runAll(std::span<const at::Tensor> inputs,
-                                                const RunOptions& options) {
-    const c10::InferenceMode inference;
-    std::vector<at::Tensor> values = m_constants;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        values[static_cast<std::size_t>(m_users[i].value)] = inputs[i];
+Status Program::runNodeByNode(std::vector<at::Tensor>& values, const RunOptions& options) {
     const BoundNode* current = nullptr;
     try {
         for (const BoundNode& node : m_nodes) {
             if (isCancelled(options))
                 return cancelled();
             current = &node;
-            auto done = options.nodeSeconds ? runTimed(node, options, values) : runOne(node, options, values);
-            if (!done)
-                return done.error();
+            if (auto done = timed(node, options, [&] { return runOne(node, options, values); }); !done)
+                return done;
         }
     } catch (...) {
         m_stack.clear();
         return describeException(std::current_exception(), describeNode(m_graph, current->node));
     }
+    return Ok{};
+}
+
+Status Program::runStep(const FramePlan::Step& step, const DirectCall::Function& prepared,
+                        const RunOptions& options, Frame& frame) {
+    const BoundNode& node = m_nodes[static_cast<std::size_t>(step.node)];
+    if (prepared) {
+        prepared(frame.values, m_symbols, options);
+    } else if (auto called = callNode(node, options, frame.values); !called) {
+        return called;
+    }
+    for (const std::int32_t index : step.adopt) {
+        const at::Tensor& home = frame.homes[static_cast<std::size_t>(index)];
+        at::Tensor& value =
+            frame.values[static_cast<std::size_t>(m_frames.plan().adopted[static_cast<std::size_t>(index)])];
+        if (!home.defined())
+            continue;
+        home.copy_(value);
+        value = home;
+    }
+    for (const ValueId id : step.drop)
+        frame.values[static_cast<std::size_t>(id)] = at::Tensor();
+    return Ok{};
+}
+
+Status Program::runSteps(Frame& frame, const RunOptions& options) {
+    const std::vector<FramePlan::Step>& steps = m_frames.plan().steps;
+    const BoundNode* current = nullptr;
+    try {
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            if (isCancelled(options))
+                return cancelled();
+            current = &m_nodes[static_cast<std::size_t>(steps[i].node)];
+            if (auto done = timed(*current, options,
+                                  [&] { return runStep(steps[i], frame.prepared[i], options, frame); });
+                !done)
+                return done;
+        }
+    } catch (...) {
+        m_stack.clear();
+        return describeException(std::current_exception(), describeNode(m_graph, current->node));
+    }
+    return Ok{};
+}
+
+Result<std::vector<at::Tensor>> Program::runInFrame(Frame& frame, std::span<const at::Tensor> inputs,
+                                                    const RunOptions& options) {
+    setInputs(inputs, frame.values);
+    if (auto done = runSteps(frame, options); !done) {
+        m_frames.forget(m_symbols.bindings());
+        return done.error();
+    }
+    std::vector<at::Tensor> outputs = outputsOf(frame.values);
+    const auto empty = [&](ValueId id) {
+        frame.values[static_cast<std::size_t>(id)] = m_constants[static_cast<std::size_t>(id)];
+    };
+    for (const Input& input : m_users)
+        empty(input.value);
+    for (const ValueId id : m_graph.outputs)
+        empty(id);
+    return outputs;
+}
+
+Result<std::vector<at::Tensor>> Program::runFreshly(std::span<const at::Tensor> inputs,
+                                                    const RunOptions& options) {
+    std::vector<at::Tensor> values = m_constants;
+    setInputs(inputs, values);
+    if (auto done = runNodeByNode(values, options); !done)
+        return done.error();
+    return outputsOf(values);
+}
+
+Result<std::vector<at::Tensor>> Program::runAll(std::span<const at::Tensor> inputs,
+                                                const RunOptions& options) {
+    const c10::InferenceMode inference;
+    if (options.observe || m_frames.isEmpty()) // an observer may keep what it sees
+        return runFreshly(inputs, options);
+    auto frame = guarded("Laying out the values of a run",
+                         [&]() -> Result<Frame*> { return m_frames.find(m_symbols, m_constants, m_nodes); });
+    if (!frame)
+        return frame.error();
+    if (*frame)
+        return runInFrame(**frame, inputs, options);
+    Frames::Recorder seen(m_frames.plan());
+    RunOptions watched = options;
+    watched.observe = [&](ValueId id, const at::Tensor& value) -> Status {
+        seen.see(id, value);
+        return Ok{};
+    };
+    auto outputs = runFreshly(inputs, watched);
+    if (outputs)
+        m_frames.add(m_symbols.bindings(), std::move(seen));
+    return outputs;
+}
+
+void Program::setInputs(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& values) const {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        values[static_cast<std::size_t>(m_users[i].value)] = inputs[i];
+}
+
+std::vector<at::Tensor> Program::outputsOf(const std::vector<at::Tensor>& values) const {
     std::vector<at::Tensor> outputs;
     for (const ValueId id : m_graph.outputs)
         outputs.push_back(values[static_cast<std::size_t>(id)]);
@@ -207,8 +310,7 @@ Result<std::vector<at::Tensor>> Program::runNodes(std::span<const at::Tensor> in
         return bound.error();
     const c10::InferenceMode inference;
     std::vector<at::Tensor> values = m_constants;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        values[static_cast<std::size_t>(m_users[i].value)] = inputs[i];
+    setInputs(inputs, values);
     const BoundNode* current = nullptr;
     std::vector<bool> made(values.size());
     try {

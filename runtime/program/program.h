@@ -3,6 +3,7 @@
 #include "core/graph/graph.h"
 #include "core/support/result.h"
 #include "runtime/program/bound_node.h"
+#include "runtime/program/frames.h"
 #include "runtime/program/kv_cache.h"
 #include "runtime/program/paged_kv_cache.h"
 #include "runtime/program/parameter_source.h"
@@ -33,7 +34,8 @@ struct RunOptions {
 };
 
 /// A graph compiled once and run often: operators bound, constants ready, what depends on parameters alone
-/// computed at load, values freed after their last use. One thread at a time.
+/// computed at load, values freed after their last use or, in runs of sizes that come again, in memory that
+/// stays (Frames). One thread at a time.
 class Program {
 public:
     /// Binds `graph`, fetches its parameters from `parameters` and computes what no input changes.
@@ -93,10 +95,21 @@ private:
     Status setUserInputs();
     Status checkInput(const Input& input, const at::Tensor& tensor) const;
     Status runOne(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values);
-    Status runTimed(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values);
+    Status callNode(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values);
+    template <class Call>
+    Status timed(const BoundNode& node, const RunOptions& options, const Call& call);
     Status callOperator(const BoundNode& node, const RunOptions& options, std::vector<at::Tensor>& values);
     void callCached(const BoundNode& node, const RunOptions& options);
     Result<std::vector<at::Tensor>> runAll(std::span<const at::Tensor> inputs, const RunOptions& options);
+    Result<std::vector<at::Tensor>> runFreshly(std::span<const at::Tensor> inputs, const RunOptions& options);
+    Status runNodeByNode(std::vector<at::Tensor>& values, const RunOptions& options);
+    Result<std::vector<at::Tensor>> runInFrame(Frame& frame, std::span<const at::Tensor> inputs,
+                                               const RunOptions& options);
+    Status runSteps(Frame& frame, const RunOptions& options);
+    Status runStep(const FramePlan::Step& step, const DirectCall::Function& prepared,
+                   const RunOptions& options, Frame& frame);
+    void setInputs(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& values) const;
+    std::vector<at::Tensor> outputsOf(const std::vector<at::Tensor>& values) const;
     Status giveOperands(const BoundNode& node, const Given& given, std::vector<at::Tensor>& values);
 
     Graph m_graph;
@@ -109,6 +122,7 @@ private:
     std::vector<std::string> m_knownSymbols; ///< those that a user input's shape gives
     std::unordered_map<std::string, ValueId> m_byName;
     SymTable m_symbols;
+    Frames m_frames;
     torch::jit::Stack m_stack;
     std::int64_t m_parameterCount = 0;
     std::int64_t m_parameterBytes = 0;

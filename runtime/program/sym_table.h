@@ -19,6 +19,8 @@ public:
     std::int32_t add(const SymInt& expression);
     /// Evaluates all expressions; an error names the symbol without a value.
     Status bind(const SymbolBindings& bindings);
+    /// Those of the last bind() that went well.
+    const SymbolBindings& bindings() const { return m_bindings; }
     /// The first symbol of the expressions from index `from` on that is not in `known`; empty if there is
     /// none.
     std::string unknownSymbol(const std::vector<std::string>& known, std::size_t from) const;

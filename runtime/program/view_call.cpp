@@ -67,7 +67,7 @@ private:
     std::vector<std::int32_t> m_symbols;
 };
 
-DirectCall view(const BoundNode& node) {
+DirectCall::Function view(const BoundNode& node) {
     return [self = selfOf(node), output = node.outputs[0],
             wanted = Sizes(node, 1)](Values& values, const SymTable& symbols, const RunOptions&) {
         const at::Tensor& tensor = valueOf(values, self);
@@ -78,7 +78,19 @@ DirectCall view(const BoundNode& node) {
     };
 }
 
-DirectCall transpose(const BoundNode& node) {
+/// A view where the strides allow one, else a copy.
+DirectCall::Function reshape(const BoundNode& node) {
+    return [self = selfOf(node), output = node.outputs[0],
+            wanted = Sizes(node, 1)](Values& values, const SymTable& symbols, const RunOptions&) {
+        const at::Tensor& tensor = valueOf(values, self);
+        const at::DimVector sizes = at::infer_size_dv(wanted.of(symbols), tensor.numel());
+        const auto strides = at::detail::computeStride(tensor.sizes(), tensor.strides(), sizes);
+        valueOf(values, output) =
+            strides ? viewOf(tensor, sizes, *strides, tensor.storage_offset()) : tensor.reshape(sizes);
+    };
+}
+
+DirectCall::Function transpose(const BoundNode& node) {
     if (slotOf(node, 1) || slotOf(node, 2))
         return {};
     return [self = selfOf(node), output = node.outputs[0], first = node.arguments[1].toInt(),
@@ -98,7 +110,7 @@ DirectCall transpose(const BoundNode& node) {
     };
 }
 
-DirectCall splitWithSizes(const BoundNode& node) {
+DirectCall::Function splitWithSizes(const BoundNode& node) {
     if (slotOf(node, 1) || slotOf(node, 2))
         return {};
     std::vector<std::int64_t> sizesOfParts = node.arguments[1].toIntVector();
@@ -122,7 +134,7 @@ DirectCall splitWithSizes(const BoundNode& node) {
     };
 }
 
-DirectCall unsqueeze(const BoundNode& node) {
+DirectCall::Function unsqueeze(const BoundNode& node) {
     if (slotOf(node, 1))
         return {};
     return [self = selfOf(node), output = node.outputs[0],
@@ -141,15 +153,18 @@ DirectCall unsqueeze(const BoundNode& node) {
 } // namespace
 
 DirectCall viewCall(const BoundNode& node) {
-    using Make = DirectCall (*)(const BoundNode&);
+    using Make = DirectCall::Function (*)(const BoundNode&);
     static const std::map<std::pair<std::string, std::string>, Make> kViews{
         {{"aten::view", ""}, view},
+        {{"aten::reshape", ""}, reshape},
         {{"aten::transpose", "int"}, transpose},
         {{"aten::split_with_sizes", ""}, splitWithSizes},
         {{"aten::unsqueeze", ""}, unsqueeze},
     };
     const auto found = kViews.find({node.op.operator_name().name, node.op.operator_name().overload_name});
-    return found == kViews.end() || selfOf(node) == kNone ? DirectCall() : found->second(node);
+    if (found == kViews.end() || selfOf(node) == kNone)
+        return {};
+    return {.call = found->second(node), .memory = DirectCall::Memory::shared};
 }
 
 } // namespace workbench

@@ -1,5 +1,7 @@
 #include "runtime/native/decoder.h"
 
+#include "runtime/program/scalar_types.h"
+
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
@@ -15,11 +17,6 @@ std::int64_t count(const auto& values) {
 
 ops::Rows rowsOf(const void* data, std::int64_t rows, std::int64_t width) {
     return {data, width, {1, 1, rows}, {0, 0, width}};
-}
-
-void widen(const c10::BFloat16* from, std::int64_t elements, float* to) {
-    for (std::int64_t i = 0; i < elements; ++i)
-        to[i] = from[i];
 }
 
 } // namespace

@@ -9,7 +9,10 @@
 #include "runtime/program/view_call.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/index.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <tuple>
@@ -296,6 +299,60 @@ Function embedding(const Arguments& a) {
     };
 }
 
+/// Whether index() with a null and `rows` picks rows of one [1, rows, width].
+bool picksRows(const at::Tensor& from, const at::Tensor& rows) {
+    return from.is_cpu() && from.dim() == 3 && from.size(0) == 1 && from.is_contiguous() && rows.is_cpu() &&
+           rows.dim() == 1 && rows.scalar_type() == at::kLong && rows.is_contiguous();
+}
+
+void copyRows(const at::Tensor& from, const at::Tensor& rows, at::Tensor& to) {
+    const std::int64_t count = from.size(1);
+    const auto rowBytes = static_cast<std::size_t>(from.size(2)) * from.element_size();
+    const auto* source = static_cast<const std::byte*>(from.const_data_ptr());
+    auto* target = static_cast<std::byte*>(to.mutable_data_ptr());
+    const auto* wanted = rows.const_data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < rows.numel(); ++i) {
+        TORCH_CHECK_INDEX(wanted[i] >= -count && wanted[i] < count, "row ", wanted[i], " is not one of the ",
+                          count, ".");
+        const std::int64_t row = wanted[i] < 0 ? wanted[i] + count : wanted[i];
+        std::copy_n(source + static_cast<std::size_t>(row) * rowBytes, rowBytes,
+                    target + static_cast<std::size_t>(i) * rowBytes);
+    }
+}
+
+/// aten.index(self, [null, rows]): a language model picks the tokens whose logits are wanted. Empty for any
+/// other use.
+DirectCall pickCall(const BoundNode& node) {
+    using Kind = BoundNode::Slot::Kind;
+    const auto slot = [&](std::size_t argument, Kind kind) -> const BoundNode::Slot* {
+        for (const BoundNode::Slot& it : node.slots)
+            if (it.argument == argument && it.kind == kind)
+                return &it;
+        return nullptr;
+    };
+    const BoundNode::Slot* self = slot(0, Kind::tensor);
+    const BoundNode::Slot* indices = slot(1, Kind::optionalTensorList);
+    if (node.packed || !self || !indices || indices->values.size() != 2 || indices->values[0] != kNone ||
+        indices->values[1] == kNone)
+        return {};
+    const auto call = [from = self->values[0], which = indices->values[1],
+                       output = node.outputs[0]](Values& values, const SymTable&, const RunOptions&) {
+        const at::Tensor& all = valueOf(values, from);
+        const at::Tensor& rows = valueOf(values, which);
+        at::Tensor& picked = valueOf(values, output);
+        if (picksRows(all, rows)) {
+            if (!picked.defined())
+                picked = ops::emptyOf({1, rows.numel(), all.size(2)}, all);
+            copyRows(all, rows, picked);
+        } else if (const at::Tensor made = at::index(all, {std::nullopt, rows}); picked.defined()) {
+            picked.copy_(made);
+        } else {
+            picked = made;
+        }
+    };
+    return {.call = call, .memory = DirectCall::Memory::given};
+}
+
 /// Every tensor argument comes from one value, and all else is constant: the dispatcher takes the others.
 bool isPlain(const BoundNode& node) {
     for (const BoundNode::Slot& slot : node.slots)
@@ -324,6 +381,8 @@ DirectCall directCall(const BoundNode& node) {
         {"aten::linear", {linear, prepareLinear}},
         {"aten::embedding", {embedding}},
     };
+    if (node.op.operator_name().name == "aten::index")
+        return pickCall(node);
     const auto make = kCalls.find(node.op.operator_name().name);
     if (make == kCalls.end())
         return viewCall(node);

@@ -9,7 +9,7 @@
 
 namespace workbench {
 
-/// Which values of a program keep their tensor from run to run, see Frames: outputs of direct calls that
+/// Which values of a program keep their tensor from run to run, see RunFrames: outputs of direct calls that
 /// write where they are told, and views of those. Only such values as direct calls alone read, through views
 /// or not: any other operator may return the memory of its argument, and what leaves the program must stay as
 /// it is.

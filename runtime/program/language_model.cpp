@@ -1,6 +1,7 @@
 #include "runtime/program/language_model.h"
 
 #include "runtime/program/comparison.h"
+#include "runtime/program/scalar_types.h"
 #include "runtime/program/torch_edge.h"
 
 #include <ATen/ops/empty.h>
@@ -34,6 +35,14 @@ at::Tensor integers(const std::vector<std::int64_t>& values, bool batched) {
     if (count > 0)
         std::memcpy(tensor.mutable_data_ptr(), values.data(), values.size() * sizeof(std::int64_t));
     return tensor;
+}
+
+at::Tensor toFloats(const at::Tensor& logits) {
+    if (logits.scalar_type() != at::kBFloat16 || !logits.is_cpu() || !logits.is_contiguous())
+        return logits.to(at::kFloat).contiguous();
+    at::Tensor floats = at::empty(logits.sizes(), at::kFloat);
+    widen(logits.const_data_ptr<at::BFloat16>(), logits.numel(), floats.mutable_data_ptr<float>());
+    return floats;
 }
 
 } // namespace
@@ -99,7 +108,7 @@ Result<at::Tensor> LanguageModel::logits(const TokenBatch& batch, const RunOptio
             return Error{ErrorCode::runtimeFailed,
                          "The model's output does not have the shape that its graph states.",
                          {}};
-        return outputs->at(0).reshape({rows, m_vocabulary}).to(at::kFloat).contiguous();
+        return toFloats(outputs->at(0).reshape({rows, m_vocabulary}));
     });
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 namespace workbench {
 namespace {
@@ -49,6 +50,17 @@ Error cancelled() {
 
 bool isCancelled(const RunOptions& options) {
     return options.cancel && options.cancel->load(std::memory_order_relaxed);
+}
+
+/// Moves the value to its home in a frame, if it has one. Without the dispatcher where the two are alike.
+void adopt(const at::Tensor& home, at::Tensor& value) {
+    if (!home.defined())
+        return;
+    if (value.is_contiguous() && value.scalar_type() == home.scalar_type() && value.sizes() == home.sizes())
+        std::memcpy(home.mutable_data_ptr(), value.const_data_ptr(), home.nbytes());
+    else
+        home.copy_(value);
+    value = home;
 }
 
 } // namespace
@@ -177,28 +189,23 @@ Status Program::runNodeByNode(std::vector<at::Tensor>& values, const RunOptions&
 }
 
 Status Program::runStep(const FramePlan::Step& step, const DirectCall::Function& prepared,
-                        const RunOptions& options, Frame& frame) {
+                        const RunOptions& options, RunFrame& frame) {
     const BoundNode& node = m_nodes[static_cast<std::size_t>(step.node)];
     if (prepared) {
         prepared(frame.values, m_symbols, options);
     } else if (auto called = callNode(node, options, frame.values); !called) {
         return called;
     }
-    for (const std::int32_t index : step.adopt) {
-        const at::Tensor& home = frame.homes[static_cast<std::size_t>(index)];
-        at::Tensor& value =
-            frame.values[static_cast<std::size_t>(m_frames.plan().adopted[static_cast<std::size_t>(index)])];
-        if (!home.defined())
-            continue;
-        home.copy_(value);
-        value = home;
-    }
+    for (const std::int32_t index : step.adopt)
+        adopt(
+            frame.homes[static_cast<std::size_t>(index)],
+            frame.values[static_cast<std::size_t>(m_frames.plan().adopted[static_cast<std::size_t>(index)])]);
     for (const ValueId id : step.drop)
         frame.values[static_cast<std::size_t>(id)] = at::Tensor();
     return Ok{};
 }
 
-Status Program::runSteps(Frame& frame, const RunOptions& options) {
+Status Program::runSteps(RunFrame& frame, const RunOptions& options) {
     const std::vector<FramePlan::Step>& steps = m_frames.plan().steps;
     const BoundNode* current = nullptr;
     try {
@@ -218,7 +225,7 @@ Status Program::runSteps(Frame& frame, const RunOptions& options) {
     return Ok{};
 }
 
-Result<std::vector<at::Tensor>> Program::runInFrame(Frame& frame, std::span<const at::Tensor> inputs,
+Result<std::vector<at::Tensor>> Program::runInFrame(RunFrame& frame, std::span<const at::Tensor> inputs,
                                                     const RunOptions& options) {
     setInputs(inputs, frame.values);
     if (auto done = runSteps(frame, options); !done) {
@@ -250,13 +257,14 @@ Result<std::vector<at::Tensor>> Program::runAll(std::span<const at::Tensor> inpu
     const c10::InferenceMode inference;
     if (options.observe || m_frames.isEmpty()) // an observer may keep what it sees
         return runFreshly(inputs, options);
-    auto frame = guarded("Laying out the values of a run",
-                         [&]() -> Result<Frame*> { return m_frames.find(m_symbols, m_constants, m_nodes); });
+    auto frame = guarded("Laying out the values of a run", [&]() -> Result<RunFrame*> {
+        return m_frames.find(m_symbols, m_constants, m_nodes);
+    });
     if (!frame)
         return frame.error();
     if (*frame)
         return runInFrame(**frame, inputs, options);
-    Frames::Recorder seen(m_frames.plan());
+    RunFrames::Recorder seen(m_frames.plan());
     RunOptions watched = options;
     watched.observe = [&](ValueId id, const at::Tensor& value) -> Status {
         seen.see(id, value);

@@ -3,10 +3,10 @@
 #include "core/graph/graph.h"
 #include "core/support/result.h"
 #include "runtime/program/bound_node.h"
-#include "runtime/program/frames.h"
 #include "runtime/program/kv_cache.h"
 #include "runtime/program/paged_kv_cache.h"
 #include "runtime/program/parameter_source.h"
+#include "runtime/program/run_frames.h"
 #include "runtime/program/sym_table.h"
 
 #include <ATen/core/Tensor.h>
@@ -35,7 +35,7 @@ struct RunOptions {
 
 /// A graph compiled once and run often: operators bound, constants ready, what depends on parameters alone
 /// computed at load, values freed after their last use or, in runs of sizes that come again, in memory that
-/// stays (Frames). One thread at a time.
+/// stays (RunFrames). One thread at a time.
 class Program {
 public:
     /// Binds `graph`, fetches its parameters from `parameters` and computes what no input changes.
@@ -103,11 +103,11 @@ private:
     Result<std::vector<at::Tensor>> runAll(std::span<const at::Tensor> inputs, const RunOptions& options);
     Result<std::vector<at::Tensor>> runFreshly(std::span<const at::Tensor> inputs, const RunOptions& options);
     Status runNodeByNode(std::vector<at::Tensor>& values, const RunOptions& options);
-    Result<std::vector<at::Tensor>> runInFrame(Frame& frame, std::span<const at::Tensor> inputs,
+    Result<std::vector<at::Tensor>> runInFrame(RunFrame& frame, std::span<const at::Tensor> inputs,
                                                const RunOptions& options);
-    Status runSteps(Frame& frame, const RunOptions& options);
+    Status runSteps(RunFrame& frame, const RunOptions& options);
     Status runStep(const FramePlan::Step& step, const DirectCall::Function& prepared,
-                   const RunOptions& options, Frame& frame);
+                   const RunOptions& options, RunFrame& frame);
     void setInputs(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& values) const;
     std::vector<at::Tensor> outputsOf(const std::vector<at::Tensor>& values) const;
     Status giveOperands(const BoundNode& node, const Given& given, std::vector<at::Tensor>& values);
@@ -122,7 +122,7 @@ private:
     std::vector<std::string> m_knownSymbols; ///< those that a user input's shape gives
     std::unordered_map<std::string, ValueId> m_byName;
     SymTable m_symbols;
-    Frames m_frames;
+    RunFrames m_frames;
     torch::jit::Stack m_stack;
     std::int64_t m_parameterCount = 0;
     std::int64_t m_parameterBytes = 0;

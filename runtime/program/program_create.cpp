@@ -36,7 +36,7 @@ Result<Program> Program::create(Graph graph, ParameterSource& parameters) {
     program.markLastUses();
     if (auto direct = program.makeDirectCalls(); !direct)
         return direct.error();
-    program.m_frames = Frames(planFrame(program.m_graph, program.m_nodes, program.m_knownSymbols));
+    program.m_frames = RunFrames(planFrame(program.m_graph, program.m_nodes, program.m_knownSymbols));
     return program;
 }
 

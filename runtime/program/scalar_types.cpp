@@ -30,4 +30,9 @@ at::ScalarType toTorch(ScalarType type) {
     __builtin_trap(); // an enumerator is missing in the table
 }
 
+void widen(const c10::BFloat16* from, std::int64_t elements, float* to) {
+    for (std::int64_t i = 0; i < elements; ++i)
+        to[i] = from[i];
+}
+
 } // namespace workbench

@@ -72,6 +72,29 @@ output %n, %m, %s, %g
     EXPECT_TRUE(at::equal(found[3], ops::actAndMul(m, ops::Activation::Gelu)));
 }
 
+TEST(DirectCall, RowsArePickedAsLibTorchPicksThem) {
+    auto program = compile(R"(
+input %x: f32[1, s0, 12]
+input %rows: i64[s1]
+%turned: f32[12, s0, 1] = aten.transpose.int(self=%x, dim0=0, dim1=2)
+%y: f32[1, s1, 12] = aten.index.Tensor(self=%x, indices=[none, %rows])
+%z: f32[12, s1, 1] = aten.index.Tensor(self=%turned, indices=[none, %rows])
+output %y, %z
+)");
+    const at::Tensor x = numbers();
+    const at::Tensor rows = longs({4, -5, 0, 4}, {4});
+    for (int run = 0; run < 3; ++run) {
+        const auto outputs = program->run(std::vector{x, rows});
+        ASSERT_TRUE(outputs) << outputs.error().message;
+        EXPECT_TRUE(at::equal(outputs->at(0), at::index(x, {std::nullopt, rows})));
+        EXPECT_TRUE(at::equal(outputs->at(1), at::index(x.transpose(0, 2), {std::nullopt, rows})));
+    }
+    const auto outside = program->run(std::vector{x, longs({5}, {1})});
+    ASSERT_FALSE(outside);
+    EXPECT_NE(outside.error().message.find("row 5 is not one of the 5"), std::string::npos)
+        << outside.error().message;
+}
+
 TEST(DirectCall, ASplitThatDoesNotFitNamesItsNode) {
     auto program = compile(R"(
 input %x: f32[1, s0, s1]

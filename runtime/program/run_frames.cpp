@@ -1,4 +1,4 @@
-#include "runtime/program/frames.h"
+#include "runtime/program/run_frames.h"
 
 #include "runtime/program/memory_plan.h"
 #include "runtime/program/program.h"
@@ -25,7 +25,7 @@ at::Tensor placed(const at::Tensor& memory, std::int64_t offset, at::ScalarType 
 
 } // namespace
 
-Frames::Recorder::Recorder(const FramePlan& plan)
+RunFrames::Recorder::Recorder(const FramePlan& plan)
     : m_index(plan.root.size(), kNone), m_seen(plan.roots.size() + plan.adopted.size()) {
     std::int32_t next = 0;
     for (const FramePlan::Root& root : plan.roots)
@@ -34,7 +34,7 @@ Frames::Recorder::Recorder(const FramePlan& plan)
         m_index[static_cast<std::size_t>(id)] = next++;
 }
 
-void Frames::Recorder::see(ValueId id, const at::Tensor& value) {
+void RunFrames::Recorder::see(ValueId id, const at::Tensor& value) {
     const std::int32_t index = m_index[static_cast<std::size_t>(id)];
     if (index == kNone)
         return;
@@ -44,19 +44,19 @@ void Frames::Recorder::see(ValueId id, const at::Tensor& value) {
                                                value.is_contiguous()};
 }
 
-void Frames::add(const SymbolBindings& sizes, Recorder seen) {
+void RunFrames::add(const SymbolBindings& sizes, Recorder seen) {
     forget(sizes);
     m_entries.push_front({sizes, seen.m_usable ? std::move(seen.m_seen) : std::vector<Recorder::Seen>(), {}});
     if (m_entries.size() > kMost)
         m_entries.pop_back();
 }
 
-void Frames::forget(const SymbolBindings& sizes) {
+void RunFrames::forget(const SymbolBindings& sizes) {
     std::erase_if(m_entries, [&](const Entry& entry) { return entry.sizes == sizes; });
 }
 
-Frame* Frames::find(const SymTable& sizes, const std::vector<at::Tensor>& constants,
-                    const std::vector<BoundNode>& nodes) {
+RunFrame* RunFrames::find(const SymTable& sizes, const std::vector<at::Tensor>& constants,
+                          const std::vector<BoundNode>& nodes) {
     const auto found = std::ranges::find(m_entries, sizes.bindings(), &Entry::sizes);
     if (found == m_entries.end() || found->seen.empty())
         return nullptr;
@@ -64,7 +64,7 @@ Frame* Frames::find(const SymTable& sizes, const std::vector<at::Tensor>& consta
     Entry& entry = m_entries.front();
     if (!entry.frame.values.empty())
         return &entry.frame;
-    Frame frame{constants, {}, {}};
+    RunFrame frame{constants, {}, {}};
     if (!layOut(entry, nodes, sizes, frame)) {
         entry.seen.clear();
         return nullptr;
@@ -74,8 +74,8 @@ Frame* Frames::find(const SymTable& sizes, const std::vector<at::Tensor>& consta
     return &entry.frame;
 }
 
-/// Frames that lie in the memory that is left behind are laid out again when they are next needed.
-void Frames::makeRoom(std::int64_t bytes) {
+/// RunFrames that lie in the memory that is left behind are laid out again when they are next needed.
+void RunFrames::makeRoom(std::int64_t bytes) {
     if (m_memory.defined() && m_memory.numel() >= bytes)
         return;
     for (Entry& entry : m_entries)
@@ -86,8 +86,8 @@ void Frames::makeRoom(std::int64_t bytes) {
 
 /// Gives the roots and their views their tensors. False where that is not worth it or a view is a copy, which
 /// each run has to make.
-bool Frames::layOut(const Entry& entry, const std::vector<BoundNode>& nodes, const SymTable& symbols,
-                    Frame& frame) {
+bool RunFrames::layOut(const Entry& entry, const std::vector<BoundNode>& nodes, const SymTable& symbols,
+                       RunFrame& frame) {
     std::vector<Lifetime> lifetimes;
     for (std::size_t i = 0; i < m_plan.roots.size(); ++i) {
         if (!entry.seen[i].contiguous)
@@ -112,7 +112,7 @@ bool Frames::layOut(const Entry& entry, const std::vector<BoundNode>& nodes, con
 }
 
 /// Prepares every call whose tensors all stay.
-void Frames::prepare(const Entry& entry, const std::vector<BoundNode>& nodes, Frame& frame) const {
+void RunFrames::prepare(const Entry& entry, const std::vector<BoundNode>& nodes, RunFrame& frame) const {
     const auto valueOf = [&](ValueId id) -> at::Tensor& {
         return frame.values[static_cast<std::size_t>(id)];
     };

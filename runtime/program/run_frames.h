@@ -9,7 +9,7 @@
 namespace workbench {
 
 /// What of a program stays from run to run with the same sizes.
-struct Frame {
+struct RunFrame {
     /// By ValueId: constants and the values of the plan. A run fills in the others and empties them again.
     std::vector<at::Tensor> values;
     std::vector<DirectCall::Function> prepared; ///< parallel to the plan's steps; empty: call the node
@@ -22,21 +22,21 @@ struct Frame {
 /// prepares the calls, and all later ones find everything there. The block is that of all frames: no two of
 /// them run together. For the CPU, and for at most kMostBytes: in a long run that cost is nothing next to the
 /// work.
-class Frames {
+class RunFrames {
 public:
     static constexpr std::size_t kMost = 32; ///< sizes that are remembered; the one not used for longest goes
     static constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
     static constexpr std::int64_t kMostAdoptedBytes = std::int64_t{64} << 10; ///< of a value: it is copied
 
-    Frames() = default;
-    explicit Frames(FramePlan plan) : m_plan(std::move(plan)) {}
+    RunFrames() = default;
+    explicit RunFrames(FramePlan plan) : m_plan(std::move(plan)) {}
 
     const FramePlan& plan() const { return m_plan; }
     bool isEmpty() const { return m_plan.roots.empty(); }
 
     /// nullptr before the second run with these sizes, or where a frame is not worth it.
-    Frame* find(const SymTable& sizes, const std::vector<at::Tensor>& constants,
-                const std::vector<BoundNode>& nodes);
+    RunFrame* find(const SymTable& sizes, const std::vector<at::Tensor>& constants,
+                   const std::vector<BoundNode>& nodes);
 
     /// What the values of the plan are like in a run.
     class Recorder {
@@ -45,7 +45,7 @@ public:
         void see(ValueId id, const at::Tensor& value);
 
     private:
-        friend class Frames;
+        friend class RunFrames;
         struct Seen {
             at::ScalarType dtype = at::ScalarType::Undefined;
             std::vector<std::int64_t> sizes;
@@ -66,11 +66,11 @@ private:
     struct Entry {
         SymbolBindings sizes;
         std::vector<Recorder::Seen> seen; ///< empty where a frame is not worth it
-        Frame frame;                      ///< without values until the second run
+        RunFrame frame;                   ///< without values until the second run
     };
     bool layOut(const Entry& entry, const std::vector<BoundNode>& nodes, const SymTable& symbols,
-                Frame& frame);
-    void prepare(const Entry& entry, const std::vector<BoundNode>& nodes, Frame& frame) const;
+                RunFrame& frame);
+    void prepare(const Entry& entry, const std::vector<BoundNode>& nodes, RunFrame& frame) const;
     void makeRoom(std::int64_t bytes);
 
     FramePlan m_plan;

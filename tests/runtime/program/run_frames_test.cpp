@@ -1,4 +1,4 @@
-#include "runtime/program/frames.h"
+#include "runtime/program/run_frames.h"
 #include "tests/runtime/program/support.h"
 
 #include <ATen/Functions.h>
@@ -54,7 +54,7 @@ input %x: f32[1, s0, 12]
 output %n, %d
 )";
 
-TEST(Frames, RunsOfEverySizeGiveTheSameBitsHoweverOftenTheSizesCome) {
+TEST(RunFrames, RunsOfEverySizeGiveTheSameBitsHoweverOftenTheSizesCome) {
     auto program = compile(kNorms);
     std::mt19937 random(3);
     for (std::uint64_t run = 0; run < 200; ++run) {
@@ -63,7 +63,7 @@ TEST(Frames, RunsOfEverySizeGiveTheSameBitsHoweverOftenTheSizesCome) {
     }
 }
 
-TEST(Frames, WhatARunReturnedStaysAsItWasInTheNext) {
+TEST(RunFrames, WhatARunReturnedStaysAsItWasInTheNext) {
     auto program = compile(kNorms);
     std::vector<std::vector<at::Tensor>> returned;
     for (std::uint64_t run = 0; run < 5; ++run)
@@ -72,7 +72,7 @@ TEST(Frames, WhatARunReturnedStaysAsItWasInTheNext) {
         expectEqual(returned[run], freshly(*program, randomInput(6, run)));
 }
 
-TEST(Frames, AViewThatLeavesTheProgramStaysAsItWasInTheNext) {
+TEST(RunFrames, AViewThatLeavesTheProgramStaysAsItWasInTheNext) {
     auto program = compile(R"(
 input %x: f32[1, s0, 12]
 %a: f32[1, s0, 12] = workbench.rms_norm(input=%x, weight=none, eps=1e-05, weight_offset=0.0, cast="before_weight")
@@ -86,7 +86,7 @@ output %q
         EXPECT_TRUE(at::equal(returned[run], freshly(*program, randomInput(3, run)).at(0))) << run;
 }
 
-TEST(Frames, AValueOutlivesItsMemoryInNoOperatorThatReturnsItsArgument) {
+TEST(RunFrames, AValueOutlivesItsMemoryInNoOperatorThatReturnsItsArgument) {
     // The slice is %a itself, and the norms after it want memory for themselves.
     auto program = compile(R"(
 input %x: f32[1, s0, 12]
@@ -102,7 +102,7 @@ output %e, %s
         expectEqual(ran(*program, randomInput(4, run)), freshly(*program, randomInput(4, run)));
 }
 
-TEST(Frames, AReshapeThatCopiesIsMadeByEveryRun) {
+TEST(RunFrames, AReshapeThatCopiesIsMadeByEveryRun) {
     auto program = compile(R"(
 input %x: f32[1, s0, 12]
 %a: f32[1, s0, 12] = workbench.rms_norm(input=%x, weight=none, eps=1e-05, weight_offset=0.0, cast="before_weight")
@@ -117,7 +117,7 @@ output %b
     }
 }
 
-TEST(Frames, ACancelledRunLeavesNothingBehind) {
+TEST(RunFrames, ACancelledRunLeavesNothingBehind) {
     auto program = compile(kNorms);
     const at::Tensor input = randomInput(5, 1);
     for (int run = 0; run < 3; ++run)
@@ -132,7 +132,7 @@ TEST(Frames, ACancelledRunLeavesNothingBehind) {
         expectEqual(ran(*program, input), freshly(*program, input));
 }
 
-TEST(Frames, ARunReleasesItsInputsAndOutputs) {
+TEST(RunFrames, ARunReleasesItsInputsAndOutputs) {
     auto program = compile(kNorms);
     for (int run = 0; run < 4; ++run) {
         const at::Tensor input = randomInput(5, 1);
@@ -214,7 +214,7 @@ std::string randomProgram(std::mt19937& random) {
     return text + "\n";
 }
 
-TEST(Frames, RandomProgramsGiveTheSameBitsWithAndWithoutThem) {
+TEST(RunFrames, RandomProgramsGiveTheSameBitsWithAndWithoutThem) {
     std::mt19937 random(11);
     for (int round = 0; round < 60; ++round) {
         const std::string text = randomProgram(random);

@@ -1,6 +1,16 @@
 find_package(GTest REQUIRED)
 find_package(Threads REQUIRED)
 
+# workbench_tests_here(tests [EXCEPT b_test.cpp ...]): the folder's *_test.cpp, so that a new one is built without a word in its CMakeLists.txt.
+function(workbench_tests_here tests)
+    cmake_parse_arguments(ARG "" "" "EXCEPT" ${ARGN})
+    file(GLOB found CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
+    if(ARG_EXCEPT)
+        list(REMOVE_ITEM found ${ARG_EXCEPT})
+    endif()
+    set(${tests} ${found} PARENT_SCOPE)
+endfunction()
+
 # workbench_test(name LABELS pure SOURCES a_test.cpp ... LIBS workbench_core ...): one GoogleTest executable, each TEST a ctest test.
 function(workbench_test name)
     cmake_parse_arguments(ARG "" "" "LABELS;SOURCES;LIBS" ${ARGN})

@@ -1,6 +1,7 @@
 #include "app/cli/bench_print.h"
 
 #include "app/session/bench_columns.h"
+#include "app/session/number_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +12,6 @@ namespace workbench::cli {
 namespace {
 
 using nlohmann::json;
-
-std::string fixed(double value, int digits) {
-    std::ostringstream text;
-    text << std::fixed << std::setprecision(digits) << value;
-    return text.str();
-}
 
 std::string range(const BenchProgram& program, Quantity quantity) {
     const Spread spread = spreadOf(speeds(program, quantity));

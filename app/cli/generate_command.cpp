@@ -1,18 +1,10 @@
 #include "app/cli/commands.h"
 #include "app/cli/log.h"
 #include "app/session/generate.h"
-
-#include <iomanip>
-#include <sstream>
+#include "app/session/number_text.h"
 
 namespace workbench::cli {
 namespace {
-
-std::string fixed(double value, int digits) {
-    std::ostringstream text;
-    text << std::fixed << std::setprecision(digits) << value;
-    return text.str();
-}
 
 std::string perSecond(std::int64_t tokens, double seconds) {
     return seconds > 0 ? fixed(static_cast<double>(tokens) / seconds, 1) + " tokens/s"

@@ -1,6 +1,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/log.h"
 #include "app/cli/report.h"
+#include "app/session/number_text.h"
 #include "app/session/verify.h"
 
 #include <nlohmann/json.hpp>
@@ -123,12 +124,6 @@ void printGreedy(std::ostream& out, const VerifyReport& report) {
             << (greedy.excused          ? ", where the best two logits are closer than the tolerance\n"
                 : report.dtype != "f32" ? ", which rounding to " + report.dtype + " may do\n"
                                         : std::string("\n"));
-}
-
-std::string fixed(double value, int digits) {
-    std::ostringstream text;
-    text << std::fixed << std::setprecision(digits) << value;
-    return text.str();
 }
 
 /// What the quantised weights cost: no part of the proof.

@@ -24,13 +24,9 @@ bool isBuilt(const Locations& locations) {
     return ::access(windowProgram(locations).c_str(), X_OK) == 0;
 }
 
-std::string dtypeText(TraceDtype dtype) {
-    return dtype == TraceDtype::f32 ? "f32" : dtype == TraceDtype::bf16 ? "bf16" : "auto";
-}
-
 std::vector<std::string> windowWords(const Options& options, const Locations& locations) {
     std::vector<std::string> words = {windowProgram(locations).string(), "--dtype",
-                                      dtypeText(options.trace.dtype), "--time-limit",
+                                      nameOf(options.trace.dtype), "--time-limit",
                                       std::to_string(options.trace.timeLimit.count())};
     if (options.trace.trustRemoteCode)
         words.emplace_back("--trust-remote-code");

@@ -1,6 +1,6 @@
 #include "app/session/bench_recorder.h"
 
-#include "app/session/runtime.h"
+#include "app/session/json_fields.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,11 +11,6 @@ namespace workbench {
 using nlohmann::json;
 
 namespace {
-
-std::string textOf(const json& event, const char* key) {
-    const auto found = event.find(key);
-    return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 /// A round of one program, and its requests' times.
 struct Round {

@@ -2,6 +2,7 @@
 
 #include "app/session/eager_client.h"
 #include "app/session/generate.h"
+#include "app/session/json_fields.h"
 #include "app/session/tokenizer_client.h"
 
 #include <algorithm>
@@ -68,6 +69,21 @@ Status checkContext(const ModelFacts& facts, const BenchLoad& load,
                  {}};
 }
 
+/// The load's prompts as tokens, none for a synthetic load.
+Result<std::vector<TokenizerClient::Tokens>> promptsOf(const Session& session, const BenchLoad& load,
+                                                       const Job& job) {
+    if (!load.prompts.empty() && load.concurrency > 1)
+        return Error{ErrorCode::badInput,
+                     "prompts are measured one at a time, a round each: take them with one request at once",
+                     {}};
+    auto prompts = tokenize(session, load.prompts, job);
+    if (!prompts)
+        return prompts;
+    if (auto fits = checkContext(session.model().facts, load, *prompts); !fits)
+        return fits.error();
+    return prompts;
+}
+
 json weightsOf(const Session& session, const Runtime& runtime) {
     json weights = runtime.weightsOf(session.model());
     if (!runtime.hasWeights(session.model()))
@@ -122,17 +138,6 @@ Result<std::vector<std::string>> loadAll(const Session& session, Runtime& runtim
         return native.error();
     }
     return names;
-}
-
-/// What the worker sends is checked: it may be another version's.
-std::string textOf(const json& event, const char* key) {
-    const auto found = event.find(key);
-    return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::int64_t integerOf(const json& event, const char* key) {
-    const auto found = event.find(key);
-    return found != event.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
 BenchPace paceOf(const json& event) {
@@ -195,6 +200,14 @@ private:
     std::optional<EagerClient> m_client;
 };
 
+/// The report says that transformers takes part, or why not.
+void startEager(EagerRounds& eager, const Session& session, const Runtime& runtime, BenchReport& report,
+                const Job& job) {
+    report.eagerReason = eager.start(session, runtime, integerOf(report.machine, "threads"), job);
+    if (eager.takesPart())
+        report.eager.emplace();
+}
+
 /// The worker's bench; a broken event ends up as the error.
 Status run(Runtime& runtime, const json& params, EagerRounds& eager, BenchRecorder& recorder,
            const MeasureObserver& observer, const Job& job) {
@@ -240,15 +253,9 @@ Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureReq
     auto rewritten = rewrite(model.canonical, model.analysis, session.decisions());
     if (!rewritten)
         return rewritten.error();
-    if (!request.load.prompts.empty() && request.load.concurrency > 1)
-        return Error{ErrorCode::badInput,
-                     "prompts are measured one at a time, a round each: take them with one request at once",
-                     {}};
-    auto prompts = tokenize(session, request.load.prompts, job);
+    auto prompts = promptsOf(session, request.load, job);
     if (!prompts)
         return prompts.error();
-    if (auto fits = checkContext(model.facts, request.load, *prompts); !fits)
-        return fits.error();
     BenchReport report = emptyReport(session, runtime, request);
     if (request.leaveOneOut)
         for (const auto& [pattern, sites] : appliedPatterns(model.analysis, *rewritten))
@@ -261,11 +268,8 @@ Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureReq
     if (!names)
         return names.error();
     EagerRounds eager(request.load, *prompts);
-    if (request.eager) {
-        report.eagerReason = eager.start(session, runtime, integerOf(report.machine, "threads"), job);
-        if (eager.takesPart())
-            report.eager.emplace();
-    }
+    if (request.eager)
+        startEager(eager, session, runtime, report, job);
     json params = benchParams(request.load, *names, *prompts, request.profile);
     params["pauses"] = eager.takesPart();
     BenchRecorder recorder(std::move(report));

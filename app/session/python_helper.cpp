@@ -1,5 +1,7 @@
 #include "app/session/python_helper.h"
 
+#include "app/session/json_fields.h"
+
 #include <poll.h>
 #include <unistd.h>
 
@@ -7,17 +9,9 @@
 #include <utility>
 
 namespace workbench {
-namespace {
 
 using nlohmann::json;
 using namespace std::chrono_literals;
-
-std::string text(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-} // namespace
 
 Result<PythonHelper> PythonHelper::start(const Tracer& tracer, std::string name,
                                          std::vector<std::string> arguments) {
@@ -77,11 +71,11 @@ Result<json> PythonHelper::answer(const Job& job) {
         if (!answer.is_object())
             continue; // a library's greeting
         // {"event": "error", "message"} ends the process, {"error"} answers one request.
-        if (const std::string reason = text(answer, "error"); !reason.empty())
+        if (const std::string reason = textOf(answer, "error"); !reason.empty())
             return Error{ErrorCode::badInput, reason, {}};
-        const std::string event = text(answer, "event");
+        const std::string event = textOf(answer, "event");
         if (event == "error")
-            return Error{ErrorCode::badInput, text(answer, "message"), text(answer, "where")};
+            return Error{ErrorCode::badInput, textOf(answer, "message"), textOf(answer, "where")};
         if (event.empty())
             return answer;
     }

@@ -4,7 +4,6 @@
 #include "core/support/read_file.h"
 #include "core/support/sha256.h"
 
-#include <limits>
 #include <span>
 
 namespace workbench {
@@ -185,21 +184,6 @@ Result<Logits> runLogits(Runtime& runtime, const std::string& program,
         return Error{ErrorCode::runtimeFailed, "the worker's logits do not have the size that it states",
                      program};
     return logits;
-}
-
-double numberOf(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_number() ? found->get<double>()
-                                                       : std::numeric_limits<double>::quiet_NaN();
-}
-
-std::vector<std::int64_t> integersOf(const json& object, const char* key) {
-    std::vector<std::int64_t> values;
-    const auto found = object.find(key);
-    if (found != object.end() && found->is_array())
-        for (const json& value : *found)
-            values.push_back(value.is_number_integer() ? value.get<std::int64_t>() : -1);
-    return values;
 }
 
 } // namespace workbench

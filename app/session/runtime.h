@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/session/json_fields.h"
 #include "app/session/locations.h"
 #include "app/session/traced_model.h"
 #include "app/session/weight_format.h"
@@ -78,9 +79,5 @@ struct Logits {
 Result<Logits> runLogits(Runtime& runtime, const std::string& program,
                          const std::vector<std::int64_t>& tokens, const std::vector<std::int64_t>& positions,
                          const std::vector<std::int64_t>& rows, const Job& job);
-
-/// A number of an answer; JSON null stands for NaN, which JSON does not have.
-double numberOf(const nlohmann::json& object, const char* key);
-std::vector<std::int64_t> integersOf(const nlohmann::json& object, const char* key);
 
 } // namespace workbench

@@ -11,7 +11,7 @@
 
 namespace workbench {
 
-/// Percent of tokens per second, with its spread.
+/// How much faster a rewrite makes the model, measured: percent of tokens per second, with its spread.
 struct SpeedGain {
     double percent = 0, low = 0, high = 0;
 };

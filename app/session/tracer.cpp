@@ -1,5 +1,6 @@
 #include "app/session/tracer.h"
 
+#include "app/session/json_fields.h"
 #include "app/session/python_path.h"
 #include "core/support/subprocess.h"
 
@@ -13,11 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::string text(const json& message, const char* key) {
-    const auto found = message.find(key);
-    return found != message.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 /// What the tracer said on its stdout.
 struct Messages {
     json last;  ///< the last one that is neither progress nor an error
@@ -29,9 +25,9 @@ void receive(std::string_view line, Messages& messages, const Job& job) {
     json message = json::parse(line, nullptr, false);
     if (!message.is_object())
         return;
-    const std::string event = text(message, "event");
+    const std::string event = textOf(message, "event");
     if (event == "stage" || event == "progress")
-        job.report(text(message, "name"), text(message, "detail"));
+        job.report(textOf(message, "name"), textOf(message, "detail"));
     else if (event == "error")
         messages.error = std::move(message);
     else
@@ -39,9 +35,10 @@ void receive(std::string_view line, Messages& messages, const Job& job) {
 }
 
 Error reportedError(const Messages& messages, const ExitState& exit) {
-    const std::string message = text(messages.error, "message");
+    const std::string message = textOf(messages.error, "message");
     return {exit.signal == 0 && exit.status == 3 ? ErrorCode::badInput : ErrorCode::cannotTrace,
-            message.empty() ? "the tracer failed without a reason" : message, text(messages.error, "where")};
+            message.empty() ? "the tracer failed without a reason" : message,
+            textOf(messages.error, "where")};
 }
 
 /// Death without a message of its own: the last line of stderr is the best witness.
@@ -67,6 +64,19 @@ std::vector<std::string> traceArguments(const char* subcommand, const fs::path& 
 }
 
 } // namespace
+
+std::string nameOf(TraceDtype dtype) {
+    const auto found = std::find_if(kTraceDtypes.begin(), kTraceDtypes.end(),
+                                    [&](const auto& entry) { return entry.second == dtype; });
+    return std::string(found->first);
+}
+
+std::optional<TraceDtype> traceDtypeFromName(std::string_view name) {
+    for (const auto& [known, dtype] : kTraceDtypes)
+        if (known == name)
+            return dtype;
+    return std::nullopt;
+}
 
 std::map<std::string, std::string> pythonEnvironment(const fs::path& packages) {
     return {{"PYTHONPATH", pythonPath(packages)},
@@ -122,7 +132,7 @@ Result<fs::path> Tracer::resolve(const std::string& name, const Job& job) const 
     auto answer = run({"resolve", "--model", name, "--download"}, {}, job);
     if (!answer)
         return answer.error();
-    const fs::path path = text(*answer, "path");
+    const fs::path path = textOf(*answer, "path");
     if (path.empty())
         return Error{ErrorCode::cannotTrace, "the tracer did not say where the model '" + name + "' is",
                      name};
@@ -134,7 +144,7 @@ Result<std::string> Tracer::cacheKey(const fs::path& model, const TraceOptions& 
     auto answer = run(traceArguments("cache-key", model, options), options.timeLimit, job);
     if (!answer)
         return answer.error();
-    std::string key = text(*answer, "key");
+    std::string key = textOf(*answer, "key");
     const bool plain = std::all_of(key.begin(), key.end(),
                                    [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; });
     if (key.empty() || !plain)

@@ -5,16 +5,31 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace workbench {
 
 /// Element type to trace in: the checkpoint's own, or another one.
 enum class TraceDtype { automatic, f32, bf16 };
+
+/// The words for it; the first one of each type is how we write it.
+inline constexpr std::array<std::pair<std::string_view, TraceDtype>, 5> kTraceDtypes = {
+    {{"auto", TraceDtype::automatic},
+     {"f32", TraceDtype::f32},
+     {"bf16", TraceDtype::bf16},
+     {"float32", TraceDtype::f32},
+     {"bfloat16", TraceDtype::bf16}}};
+std::string nameOf(TraceDtype dtype);
+std::optional<TraceDtype> traceDtypeFromName(std::string_view name);
+
+inline constexpr std::chrono::seconds kLongestTimeLimit{365 * 24 * 3600}; ///< more would not fit into a clock
 
 struct TraceOptions {
     TraceDtype dtype = TraceDtype::automatic;

@@ -1,5 +1,6 @@
 #include "app/session/worker_client.h"
 
+#include "app/session/json_fields.h"
 #include "core/support/error_code_names.h"
 #include "core/wire/frame.h"
 
@@ -23,11 +24,6 @@ ErrorCode codeFromName(std::string_view text) {
         if (name == text)
             return code;
     return ErrorCode::runtimeFailed; // of a worker that knows more kinds
-}
-
-std::string text(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 Error protocolError(const std::string& what) {
@@ -55,9 +51,9 @@ std::map<std::string, std::string> workerEnvironment() {
 } // namespace
 
 Error workerError(const json& error) {
-    const std::string message = text(error, "message");
-    return {codeFromName(text(error, "code")),
-            message.empty() ? "the worker failed without a reason" : message, text(error, "where")};
+    const std::string message = textOf(error, "message");
+    return {codeFromName(textOf(error, "code")),
+            message.empty() ? "the worker failed without a reason" : message, textOf(error, "where")};
 }
 
 Result<WorkerClient> WorkerClient::start(std::vector<std::string> command, const Job& job,
@@ -72,7 +68,7 @@ Result<WorkerClient> WorkerClient::start(std::vector<std::string> command, const
     if (!hello)
         return hello.error();
     client.m_hello = std::move(hello->result);
-    if (const std::string version = text(client.m_hello, "version"); version != WORKBENCH_VERSION)
+    if (const std::string version = textOf(client.m_hello, "version"); version != WORKBENCH_VERSION)
         return Error{ErrorCode::runtimeFailed,
                      "the worker is of workbench " + (version.empty() ? "another version" : version) +
                          ", this is " WORKBENCH_VERSION ": install the same version where it runs",

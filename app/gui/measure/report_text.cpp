@@ -1,5 +1,7 @@
 #include "app/gui/measure/report_text.h"
 
+#include "app/session/json_fields.h"
+
 #include <QtCore/QLocale>
 #include <QtCore/QStringList>
 
@@ -12,12 +14,6 @@ namespace {
 
 QString ratioText(double ratio) {
     return QLocale().toString(ratio, 'f', 2);
-}
-
-/// Of a worker of any version: shown where it is a number.
-double numberOf(const nlohmann::json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_number() ? found->get<double>() : std::nan("");
 }
 
 QString megabytes(double bytes) {

@@ -283,7 +283,7 @@ void MainWindow::saveWindow() const {
         const Document& document = tab(i)->document();
         if (document.state() == Document::State::ready)
             open += QStringList{document.request().model, document.planFile(),
-                                nameOf(document.request().trace.dtype)}
+                                QString::fromStdString(nameOf(document.request().trace.dtype))}
                         .join('\n');
         if (const Workspace* workspace = tab(i)->workspace(); workspace && tab(i) == currentTab())
             workspace->save();
@@ -300,7 +300,7 @@ void MainWindow::reopenLast() {
         request.plan = entry.section('\n', 1, 1);
         request.trace = m_trace;
         // A plan is of the model in its own type: it fits no other.
-        const auto dtype = traceDtypeFromName(entry.section('\n', 2));
+        const auto dtype = traceDtypeFromName(entry.section('\n', 2).toStdString());
         if (dtype && m_trace.dtype == TraceDtype::automatic)
             request.trace.dtype = *dtype;
         else if (m_trace.dtype != dtype.value_or(TraceDtype::automatic))

@@ -1,37 +1,34 @@
 #include "app/gui/window/window_options.h"
 
-#include <QtCore/QCommandLineParser>
+#include "app/gui/document/qt_text.h"
 
-#include <array>
-#include <utility>
+#include <QtCore/QCommandLineParser>
 
 namespace workbench::gui {
 namespace {
-
-constexpr qlonglong kLongestTimeLimit = 365LL * 24 * 3600; // seconds; more would not fit into a clock
-
-constexpr std::array<std::pair<const char*, TraceDtype>, 5> kDtypes = {{{"auto", TraceDtype::automatic},
-                                                                        {"f32", TraceDtype::f32},
-                                                                        {"bf16", TraceDtype::bf16},
-                                                                        {"float32", TraceDtype::f32},
-                                                                        {"bfloat16", TraceDtype::bf16}}};
 
 Error wrongUsage(const QString& sentence) {
     return {ErrorCode::usage, sentence.toStdString(), {}};
 }
 
+QString dtypeNames() {
+    QStringList names;
+    for (const auto& [name, dtype] : kTraceDtypes)
+        names += qt(name);
+    return names.join(", ");
+}
+
 Result<TraceOptions> traceOptions(const QCommandLineParser& parser) {
     TraceOptions trace;
-    const auto dtype = traceDtypeFromName(parser.value("dtype"));
+    const auto dtype = traceDtypeFromName(parser.value("dtype").toStdString());
     if (!dtype)
-        return wrongUsage(
-            QString("--dtype '%1' is none of auto, f32, bf16, float32, bfloat16").arg(parser.value("dtype")));
+        return wrongUsage(QString("--dtype '%1' is none of %2").arg(parser.value("dtype"), dtypeNames()));
     bool isNumber = false;
     const qlonglong seconds = parser.value("time-limit").toLongLong(&isNumber);
-    if (!isNumber || seconds < 0 || seconds > kLongestTimeLimit)
+    if (!isNumber || seconds < 0 || seconds > kLongestTimeLimit.count())
         return wrongUsage(QString("--time-limit '%1' is no whole number of seconds from 0 (never) to %2")
                               .arg(parser.value("time-limit"))
-                              .arg(kLongestTimeLimit));
+                              .arg(static_cast<qlonglong>(kLongestTimeLimit.count())));
     trace.dtype = *dtype;
     trace.timeLimit = std::chrono::seconds(seconds);
     trace.trustRemoteCode = parser.isSet("trust-remote-code");
@@ -51,20 +48,6 @@ Status checkOfOneModel(const QCommandLineParser& parser) {
 }
 
 } // namespace
-
-QString nameOf(TraceDtype dtype) {
-    for (const auto& [name, known] : kDtypes)
-        if (known == dtype)
-            return name;
-    return {};
-}
-
-std::optional<TraceDtype> traceDtypeFromName(const QString& name) {
-    for (const auto& [known, dtype] : kDtypes)
-        if (name == known)
-            return dtype;
-    return std::nullopt;
-}
 
 void addWindowOptions(QCommandLineParser& parser) {
     parser.addPositionalArgument("MODEL", "Directories, .pt2 archives or org/name[@revision]", "[MODEL...]");

@@ -19,7 +19,4 @@ void addWindowOptions(QCommandLineParser& parser);
 /// the one MODEL which is not named.
 Result<WindowRequest> windowRequest(const QCommandLineParser& parser);
 
-QString nameOf(TraceDtype dtype); ///< "auto", "f32", "bf16"
-std::optional<TraceDtype> traceDtypeFromName(const QString& name);
-
 } // namespace workbench::gui

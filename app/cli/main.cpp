@@ -1,4 +1,4 @@
-#include "app/cli/commands.h"
+#include "app/cli/command_list.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/log.h"
 #include "app/cli/process.h"
@@ -10,36 +10,6 @@
 namespace {
 
 using namespace workbench;
-
-Status run(const cli::Options& options, cli::Context& context) {
-    switch (options.verb) {
-    case cli::Verb::plan:
-        return cli::runPlan(options, context);
-    case cli::Verb::inspect:
-        return cli::runInspect(options, context);
-    case cli::Verb::patterns:
-        return cli::runPatterns(options, context);
-    case cli::Verb::verify:
-        return cli::runVerify(options, context);
-    case cli::Verb::generate:
-        return cli::runGenerate(options, context);
-    case cli::Verb::serve:
-        return cli::runServe(options, context);
-    case cli::Verb::bench:
-        return cli::runBench(options, context);
-    case cli::Verb::bisect:
-        return cli::runBisect(options, context);
-    case cli::Verb::render:
-        return cli::runRender(options, context);
-    case cli::Verb::planDiff:
-        return cli::runPlanDiff(options, context);
-    case cli::Verb::setup:
-        return cli::runSetup(options, context);
-    case cli::Verb::window:
-        return cli::runWindow(options, context);
-    }
-    __builtin_unreachable();
-}
 
 /// Exceptions are no part of our own code: what the libraries throw ends here.
 Status guarded(const std::function<Status()>& work) {
@@ -86,6 +56,6 @@ int main(int argc, char** argv) {
         return parsed.exitCode != 0 ? parsed.exitCode : finish(Ok{});
     return finish(guarded([&] {
         cli::Context context{std::cout, {&cancel, cli::logProgress}, Locations::find()};
-        return run(parsed.options, context);
+        return parsed.options.command->run(parsed.options, context);
     }));
 }

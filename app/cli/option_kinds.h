@@ -20,7 +20,4 @@ CLI::Validator wholeNumber(std::int64_t least, std::int64_t most = INT64_MAX);
 /// A switch: it is there or not. `--apply-all=false` is refused rather than read as either.
 CLI::Option* addSwitch(CLI::App& app, const std::string& name, bool& value, const std::string& help);
 
-struct ServeOptions;
-void addServeOptions(CLI::App& app, ServeOptions& options);
-
 } // namespace workbench::cli

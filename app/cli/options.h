@@ -29,24 +29,11 @@ struct Requirement {
     std::int64_t count = 0;
 };
 
-enum class Verb {
-    plan,
-    inspect,
-    patterns,
-    verify,
-    generate,
-    serve,
-    bench,
-    bisect,
-    render,
-    planDiff,
-    setup,
-    window
-};
+struct Command;
 
 /// The whole command line as values; empty paths and texts were not given.
 struct Options {
-    Verb verb = Verb::plan;
+    const Command* command = nullptr; ///< which one runs; none after a wrong usage
     bool quiet = false;
     bool verbose = false;
 

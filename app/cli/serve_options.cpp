@@ -1,5 +1,6 @@
+#include "app/cli/serve_options.h"
+
 #include "app/cli/option_kinds.h"
-#include "app/cli/options.h"
 
 namespace workbench::cli {
 

@@ -1,6 +1,9 @@
-#include "app/cli/options.h"
+#include "app/cli/command_list.h"
 
 #include <gtest/gtest.h>
+
+#include <map>
+#include <set>
 
 namespace workbench::cli {
 namespace {
@@ -25,7 +28,7 @@ std::string rulesOf(const Options& options) {
 
 TEST(Options, WithoutACommandThePlanIsMade) {
     const Options options = optionsOf({"dir", "--apply-all", "--export", "plan.json"});
-    EXPECT_EQ(options.verb, Verb::plan);
+    EXPECT_STREQ(options.command->name, "");
     EXPECT_EQ(options.model, "dir");
     EXPECT_EQ(rulesOf(options), "+* ");
     EXPECT_EQ(options.exportPlan, "plan.json");
@@ -44,16 +47,26 @@ TEST(Options, ARepeatableOptionDoesNotSwallowTheModel) {
     EXPECT_EQ(rulesOf(options), "+qkv ");
 }
 
+/// The command with as little as it takes.
+std::vector<const char*> leastWords(const char* name) {
+    static const std::map<std::string, std::vector<const char*>> others = {
+        {"", {"dir"}},
+        {"patterns", {"patterns"}},
+        {"generate", {"generate", "dir", "--prompt", "hi"}},
+        {"render", {"render", "dir", "-o", "a.svg"}},
+        {"plan-diff", {"plan-diff", "a", "b"}},
+        {"setup", {"setup"}},
+    };
+    const auto found = others.find(name);
+    return found == others.end() ? std::vector<const char*>{name, "dir"} : found->second;
+}
+
 TEST(Options, EveryCommandIsItsOwn) {
-    EXPECT_EQ(optionsOf({"inspect", "dir", "--json"}).verb, Verb::inspect);
-    EXPECT_EQ(optionsOf({"patterns"}).verb, Verb::patterns);
-    EXPECT_EQ(optionsOf({"verify", "dir"}).verb, Verb::verify);
-    EXPECT_EQ(optionsOf({"generate", "dir", "--prompt", "hi"}).verb, Verb::generate);
-    EXPECT_EQ(optionsOf({"serve", "dir"}).verb, Verb::serve);
-    EXPECT_EQ(optionsOf({"bench", "dir"}).verb, Verb::bench);
-    EXPECT_EQ(optionsOf({"bisect", "dir"}).verb, Verb::bisect);
-    EXPECT_EQ(optionsOf({"plan-diff", "a", "b"}).verb, Verb::planDiff);
-    EXPECT_EQ(optionsOf({"setup"}).verb, Verb::setup);
+    std::set<Status (*)(const Options&, Context&)> functions;
+    for (const Command& command : commands()) {
+        EXPECT_EQ(optionsOf(leastWords(command.name)).command, &command) << command.name;
+        EXPECT_TRUE(functions.insert(command.run).second) << command.name;
+    }
 }
 
 TEST(Options, WhatRunsAModelTakesTheFormatOfItsWeights) {
@@ -71,29 +84,32 @@ TEST(Options, WhatRunsAModelTakesTheFormatOfItsWeights) {
               std::string::npos);
 }
 
-Verb verbOnADesktop(std::vector<const char*> words) {
+std::string nameOnADesktop(std::vector<const char*> words) {
     words.insert(words.begin(), "workbench");
-    return parse(static_cast<int>(words.size()), words.data(), true).options.verb;
+    const Parsed result = parse(static_cast<int>(words.size()), words.data(), true);
+    EXPECT_TRUE(result.run) << result.err;
+    return result.options.command->name;
 }
 
 TEST(Options, OnADesktopTheWindowOpensUnlessThereIsWorkToDo) {
-    EXPECT_EQ(verbOnADesktop({}), Verb::window);
-    EXPECT_EQ(verbOnADesktop({"dir"}), Verb::window);
-    EXPECT_EQ(verbOnADesktop({"dir", "--dtype", "f32", "--trust-remote-code"}), Verb::window);
-    EXPECT_EQ(verbOnADesktop({"dir", "--apply-all"}), Verb::plan);
-    EXPECT_EQ(verbOnADesktop({"dir", "--export", "plan.json"}), Verb::plan);
-    EXPECT_EQ(verbOnADesktop({"dir", "--plan", "plan.json"}), Verb::plan);
-    EXPECT_EQ(verbOnADesktop({"dir", "--require", "qkv=1"}), Verb::plan);
-    EXPECT_EQ(verbOnADesktop({"dir", "--quiet"}), Verb::plan);
-    EXPECT_EQ(verbOnADesktop({"inspect", "dir"}), Verb::inspect);
-    EXPECT_EQ(optionsOf({"dir"}).verb, Verb::plan) << "without a desktop the report is printed";
+    EXPECT_EQ(nameOnADesktop({}), "window");
+    EXPECT_EQ(nameOnADesktop({"dir"}), "window");
+    EXPECT_EQ(nameOnADesktop({"dir", "--dtype", "f32", "--trust-remote-code", "--time-limit", "90"}),
+              "window");
+    EXPECT_EQ(nameOnADesktop({"dir", "--apply-all"}), "");
+    EXPECT_EQ(nameOnADesktop({"dir", "--export", "plan.json"}), "");
+    EXPECT_EQ(nameOnADesktop({"dir", "--plan", "plan.json"}), "");
+    EXPECT_EQ(nameOnADesktop({"dir", "--require", "qkv=1"}), "");
+    EXPECT_EQ(nameOnADesktop({"dir", "--quiet"}), "");
+    EXPECT_EQ(nameOnADesktop({"inspect", "dir"}), "inspect");
+    EXPECT_STREQ(optionsOf({"dir"}).command->name, "") << "without a desktop the report is printed";
 }
 
 TEST(Options, TheWindowIsACommandToo) {
-    EXPECT_EQ(optionsOf({"window"}).verb, Verb::window);
+    EXPECT_STREQ(optionsOf({"window"}).command->name, "window");
     EXPECT_EQ(optionsOf({"window", "dir", "--plan", "plan.json"}).plan, "plan.json");
     const Options pictures = optionsOf({"--screenshots", "out", "dir"});
-    EXPECT_EQ(pictures.verb, Verb::window);
+    EXPECT_STREQ(pictures.command->name, "window");
     EXPECT_EQ(pictures.screenshots, "out");
     EXPECT_EQ(parsed({"--screenshots", "out", "dir", "--apply-all"}).exitCode, 2);
 }

@@ -1,5 +1,4 @@
 #include "app/cli/commands.h"
-#include "app/session/setup.h"
 #include "fusion/match/pattern.h"
 
 #include <algorithm>
@@ -37,30 +36,6 @@ Status runPatterns(const Options& options, Context& context) {
                      "there is no pattern '" + options.explain + "'; there are " + patternNames(),
                      options.explain};
     explain(context.out, *pattern);
-    return Ok{};
-}
-
-Status runPlanDiff(const Options& options, Context& context) {
-    auto a = readPlan(options.diffA);
-    if (!a)
-        return a.error();
-    auto b = readPlan(options.diffB);
-    if (!b)
-        return b.error();
-    const std::vector<std::string> lines = diffPlans(*a, *b);
-    for (const std::string& line : lines)
-        context.out << line << '\n';
-    if (lines.empty())
-        context.out << "the plans decide the same\n";
-    return Ok{};
-}
-
-Status runSetup(const Options&, Context& context) {
-    auto report = setUp(context.locations, context.job);
-    if (!report)
-        return report.error();
-    for (const auto& [name, value] : *report)
-        context.out << std::left << std::setw(17) << name << value << '\n';
     return Ok{};
 }
 

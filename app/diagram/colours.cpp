@@ -55,10 +55,6 @@ std::int32_t colourSlot(std::string_view pattern) {
     return -1;
 }
 
-std::size_t colourSlotCount() {
-    return patterns().size();
-}
-
 std::vector<NodeMark> markCanonical(const Graph& canonical, const Analysis& analysis,
                                     const std::vector<SiteOutcome>& outcomes) {
     std::vector<NodeMark> marks(canonical.nodes.size());

@@ -13,7 +13,6 @@ namespace workbench {
 
 /// The colour of a pattern: its rank in patterns(). -1: no such pattern.
 std::int32_t colourSlot(std::string_view pattern);
-std::size_t colourSlotCount();
 
 /// What a node has to do with fusion.
 struct NodeMark {

@@ -34,7 +34,6 @@ public:
     std::int64_t size() const { return static_cast<std::int64_t>(m_blocks.size()); }
     std::int64_t available() const { return static_cast<std::int64_t>(m_blank.size() + m_remembered.size()); }
     std::int64_t remembered() const { return static_cast<std::int64_t>(m_remembered.size()); }
-    bool isReferenced(BlockId block) const { return at(block).references > 0; }
 
 private:
     struct Block {
@@ -43,7 +42,6 @@ private:
         std::list<BlockId>::iterator place; ///< in m_remembered, of a published block without references
     };
     Block& at(BlockId block) { return m_blocks.at(static_cast<std::size_t>(block)); }
-    const Block& at(BlockId block) const { return m_blocks.at(static_cast<std::size_t>(block)); }
 
     std::vector<Block> m_blocks;
     std::vector<BlockId> m_blank;    ///< free, nothing to remember

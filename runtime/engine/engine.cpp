@@ -245,7 +245,6 @@ void Engine::countStep(std::int64_t newTokens, double seconds, double modelSecon
     m_stats.newTokens += newTokens;
     m_stats.stepSeconds += seconds;
     m_stats.modelSeconds += modelSeconds;
-    m_stats.rate.add(newTokens, seconds);
 }
 
 } // namespace workbench

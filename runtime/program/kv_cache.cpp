@@ -18,9 +18,4 @@ std::int64_t KvCache::length() const {
     return shortest;
 }
 
-void KvCache::truncate(std::int64_t length) {
-    for (ops::KvCacheView& layer : m_layers)
-        layer.length = std::min(layer.length, length);
-}
-
 } // namespace workbench

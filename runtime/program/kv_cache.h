@@ -27,8 +27,6 @@ public:
     std::int64_t capacity() const { return m_capacity; }
     /// Tokens that every layer holds; a run that was cancelled half-way leaves some layers with more.
     std::int64_t length() const;
-    /// Forgets all tokens from position `length` on.
-    void truncate(std::int64_t length);
 
 private:
     std::vector<ops::KvCacheView> m_layers;

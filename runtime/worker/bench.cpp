@@ -43,25 +43,12 @@ private:
             requests.push_back({{"arrival_s", request.arrival},
                                 {"prompt_tokens", request.promptTokens},
                                 {"token_s", request.tokens}});
-        Json json = {{"program", program},
-                     {"round", round},
-                     {"requests", std::move(requests)},
-                     {"steps", sample.steps},
-                     {"step_s", sample.stepSeconds},
-                     {"model_s", sample.modelSeconds}};
-        if (sample.requests.size() == 1)
-            json.update(plainJson(sample.requests.front()));
-        return json;
-    }
-
-    /// A request that ran alone: the time of its prompt, and of each later token.
-    static Json plainJson(const benchmark::RequestTimes& request) {
-        Json later = Json::array();
-        for (std::size_t i = 1; i < request.tokens.size(); ++i)
-            later.push_back(request.tokens[i] - request.tokens[i - 1]);
-        return {{"prompt_tokens", request.promptTokens},
-                {"prefill_s", request.tokens.front() - request.arrival},
-                {"token_s", std::move(later)}};
+        return {{"program", program},
+                {"round", round},
+                {"requests", std::move(requests)},
+                {"steps", sample.steps},
+                {"step_s", sample.stepSeconds},
+                {"model_s", sample.modelSeconds}};
     }
 
     const Request& m_request;

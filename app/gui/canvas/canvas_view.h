@@ -26,7 +26,6 @@ public:
     /// the new scene from its top, as large as can be read.
     void showScene(std::shared_ptr<const Scene> scene, const std::string& anchor = {});
     const Scene* drawn() const { return m_item->drawn(); }
-    const Neighbours* neighbours() const { return m_neighbours ? &*m_neighbours : nullptr; }
 
     // Looks. Each repaints what is visible, nothing else.
     const PaintOptions& paintOptions() const { return m_item->options; }

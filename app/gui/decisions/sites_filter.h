@@ -22,7 +22,6 @@ public:
     /// None: all states are shown.
     void setStates(std::set<SiteOutcome::State> states);
     const std::set<SiteOutcome::State>& states() const { return m_states; }
-    bool filters() const { return !m_words.isEmpty() || !m_layers.holdsAll() || !m_states.empty(); }
     /// Shows and hides what the decisions changed.
     void followDecisions();
     /// Is the site's module in the layers that are shown?

@@ -32,7 +32,6 @@ public:
     /// By number of tokens; nullptr: not there yet, or the site has none.
     const SiteGain* gain(std::size_t site, int tokens);
     const Result<WeightStatistics>* statistics(const std::string& parameter);
-    bool isReading(const std::string& parameter) const { return m_reading.contains(parameter); }
 
     /// The rewritten forwards under the current decisions; nullptr before they are asked for or there.
     const Result<SourceForms>* forms() const;

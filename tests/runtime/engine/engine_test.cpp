@@ -298,7 +298,6 @@ TEST(Engine, CountsWhatItDid) {
     EXPECT_EQ(stats.scheduler.blocks, kLayout.blocks);
     EXPECT_EQ(stats.scheduler.computedTokens, 2 * (3 + 7));
     EXPECT_GT(stats.stepSeconds, stats.modelSeconds);
-    EXPECT_GT(stats.rate.tokensPerSecond(), 0);
 }
 
 } // namespace

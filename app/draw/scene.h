@@ -38,6 +38,11 @@ struct Scene {
     QRectF bounds;
 };
 
+/// By its place in Scene::boxes.
+inline const Box& boxAt(const Scene& scene, std::int32_t box) {
+    return scene.diagram.boxes[static_cast<std::size_t>(box)];
+}
+
 /// What is laid over a scene. Made once per change of decisions or overlay, not per frame.
 struct SceneColours {
     std::vector<std::vector<BoxMark>> marks; ///< as Diagram::boxes; empty: no patterns shown

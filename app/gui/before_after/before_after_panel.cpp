@@ -2,6 +2,7 @@
 
 #include "app/gui/before_after/step_bar.h"
 #include "app/gui/canvas/widget_theme.h"
+#include "app/gui/document/qt_text.h"
 #include "fusion/match/pattern.h"
 
 #include <QtGui/QAction>
@@ -31,7 +32,6 @@ QString coloured(const QColor& colour, const QString& sign, const QString& text)
 
 BeforeAfterPanel::BeforeAfterPanel(Document& document, Selection& selection, QWidget* parent)
     : Panel(document, selection, parent) {
-    setObjectName("before_after");
     build();
     connect(m_bar, &StepBar::stepRequested, this, &BeforeAfterPanel::stepBy);
     connect(m_bar, &StepBar::patternChanged, this, [this] {
@@ -174,7 +174,7 @@ void BeforeAfterPanel::take(std::shared_ptr<const Rewritten> rewritten,
         if (std::any_of(map->steps().begin(), map->steps().end(), [&](const RewriteStep& step) {
                 return document().analysis().sites[step.site].pattern == pattern.name;
             }))
-            patterns << QString::fromUtf8(pattern.name.data(), static_cast<qsizetype>(pattern.name.size()));
+            patterns << qt(pattern.name);
     m_bar->setPatterns(patterns);
     filterSteps();
     const auto same = std::find_if(m_steps.begin(), m_steps.end(), [&](const RewriteStep& step) {

@@ -26,10 +26,6 @@ Highlight highlightOf(std::optional<Fate> fate) {
     return Highlight::none;
 }
 
-const Box& boxOfScene(const Scene& scene, std::int32_t box) {
-    return scene.diagram.boxes[static_cast<std::size_t>(box)];
-}
-
 QPointF spotOf(const Scene& scene, std::int32_t box) {
     const QRectF rect = scene.boxes[static_cast<std::size_t>(box)];
     return {rect.center().x(), rect.top()};
@@ -39,7 +35,7 @@ QString listed(const Scene& scene, const std::vector<std::int32_t>& boxes) {
     constexpr std::size_t kMost = 4;
     QStringList names;
     for (std::size_t i = 0; i < std::min(boxes.size(), kMost); ++i)
-        names << QString::fromStdString(boxOfScene(scene, boxes[i]).title);
+        names << QString::fromStdString(boxAt(scene, boxes[i]).title);
     QString text = names.join(", ");
     return boxes.size() > kMost ? PaneSync::tr("%1 and %2 more").arg(text).arg(boxes.size() - kMost) : text;
 }
@@ -80,7 +76,7 @@ void PaneSync::connectPane(GraphSide side) {
     });
     connect(&mine.view(), &CanvasView::toggleRequested, this, [this, side, &mine, &other](int box) {
         m_leader = side;
-        const Box& toggled = boxOfScene(*mine.scene(), box);
+        const Box& toggled = boxAt(*mine.scene(), box);
         other.setExpanded(toggled.key.substr(toggled.key.find(':') + 1), !toggled.expanded);
     });
     // A first look depends on the graph: the other pane shows what this one has made of it.
@@ -127,7 +123,7 @@ void PaneSync::paintFates(GraphSide side) {
 std::int32_t PaneSync::partnerOf(GraphSide side, std::int32_t box) const {
     const Scene& other = *pane(otherSide(side)).scene();
     const std::vector<std::int32_t> boxes =
-        partnersOf(*m_map, side, boxOfScene(*pane(side).scene(), box), other.diagram);
+        partnersOf(*m_map, side, boxAt(*pane(side).scene(), box), other.diagram);
     return boxes.empty() ? -1 : boxes.front();
 }
 
@@ -172,7 +168,7 @@ void PaneSync::follow(GraphSide leader) {
         to.view().zoomTo(from.view().zoom(), QRectF(to.view().viewport()->rect()).center());
         return;
     }
-    m_reference = boxOfScene(*from.scene(), box).key;
+    m_reference = boxAt(*from.scene(), box).key;
     const QPointF spot = from.view().viewportTransform().map(spotOf(*from.scene(), box));
     to.view().place(spotOf(*to.scene(), partnerOf(leader, box)), spot, from.view().zoom());
 }
@@ -189,7 +185,7 @@ void PaneSync::choosePartners(GraphSide side) {
     std::vector<std::int32_t> partners;
     for (const std::int32_t box : pane(side).view().chosen()) {
         const std::vector<std::int32_t> some =
-            partnersOf(*m_map, side, boxOfScene(*pane(side).scene(), box), to.scene()->diagram);
+            partnersOf(*m_map, side, boxAt(*pane(side).scene(), box), to.scene()->diagram);
         partners.insert(partners.end(), some.begin(), some.end());
     }
     std::sort(partners.begin(), partners.end());
@@ -201,7 +197,7 @@ void PaneSync::choosePartners(GraphSide side) {
 QString PaneSync::fateText(GraphSide side, std::int32_t index) const {
     if (!isCurrent(side) || index < 0)
         return {};
-    const Box& box = boxOfScene(*pane(side).scene(), index);
+    const Box& box = boxAt(*pane(side).scene(), index);
     const QString name = QString::fromStdString(box.title);
     const Scene* other = isCurrent(otherSide(side)) ? pane(otherSide(side)).scene() : nullptr;
     const std::vector<std::int32_t> partners =

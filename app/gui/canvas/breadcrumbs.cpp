@@ -1,6 +1,7 @@
 #include "app/gui/canvas/breadcrumbs.h"
 
 #include "app/diagram/scope_modules.h"
+#include "app/gui/document/qt_text.h"
 
 #include <QtCore/QTimer>
 #include <QtGui/QFontMetrics>
@@ -39,8 +40,7 @@ void Breadcrumbs::setWay(const QString& root, const std::vector<std::string>& pa
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const std::string_view before = i == 0 ? std::string_view() : std::string_view(paths[i - 1]);
         const std::string_view name = relativePath(paths[i], before);
-        addPart(i == 0 ? root : QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())),
-                QString::fromStdString(paths[i]), i + 1 == paths.size());
+        addPart(i == 0 ? root : qt(name), QString::fromStdString(paths[i]), i + 1 == paths.size());
     }
     m_layout->addStretch();
     QTimer::singleShot(0, this,

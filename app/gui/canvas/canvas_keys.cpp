@@ -15,10 +15,6 @@ QPointF centre(const Scene& scene, std::int32_t box) {
     return scene.boxes[static_cast<std::size_t>(box)].center();
 }
 
-const Box& boxOfScene(const Scene& scene, std::int32_t box) {
-    return scene.diagram.boxes[static_cast<std::size_t>(box)];
-}
-
 std::int32_t topmost(const Scene& scene) {
     std::int32_t best = -1;
     for (std::size_t i = 0; i < scene.boxes.size(); ++i)
@@ -39,7 +35,7 @@ std::int32_t CanvasView::bestOf(const std::vector<std::int32_t>& boxes) const {
     double least = std::numeric_limits<double>::infinity();
     for (const std::int32_t box : boxes) {
         const QPointF away = centre(*drawn(), box) - centre(*drawn(), current());
-        const double beside = boxOfScene(*drawn(), box).beside >= 0 ? 1e9 : 0;
+        const double beside = boxAt(*drawn(), box).beside >= 0 ? 1e9 : 0;
         if (const double far = std::hypot(2 * away.x(), away.y()) + beside; far < least) {
             least = far;
             best = box;
@@ -107,7 +103,7 @@ void CanvasView::chooseNeighbours(bool producers) {
 
 void CanvasView::keyPressEvent(QKeyEvent* event) {
     const bool control = event->modifiers() & Qt::ControlModifier;
-    const workbench::Box* box = current() >= 0 ? &boxOfScene(*drawn(), current()) : nullptr;
+    const workbench::Box* box = current() >= 0 ? &boxAt(*drawn(), current()) : nullptr;
     switch (event->key()) {
     case Qt::Key_Up:
         return walk(Direction::up);

@@ -7,6 +7,7 @@
 #include "app/gui/canvas/overlays.h"
 #include "app/gui/canvas/search_bar.h"
 #include "app/gui/canvas/widget_theme.h"
+#include "app/gui/document/qt_text.h"
 #include "fusion/match/pattern.h"
 
 #include <QtGui/QAction>
@@ -24,7 +25,6 @@ namespace workbench::gui {
 
 CanvasPanel::CanvasPanel(Document& document, Selection& selection, QWidget* parent)
     : Panel(document, selection, parent) {
-    setObjectName("canvas");
     build();
     makeActions();
     connect(m_pane, &CanvasPane::shown, this, &CanvasPanel::scopeShown);
@@ -194,7 +194,7 @@ void CanvasPanel::saveState(QSettings& settings) const {
     QStringList hidden;
     for (const Pattern& pattern : patterns()) // by name: slots are ranks, and move with the next pattern
         if (m_legend->hiddenSlots().contains(colourSlot(pattern.name)))
-            hidden << QString::fromUtf8(pattern.name.data(), static_cast<qsizetype>(pattern.name.size()));
+            hidden << qt(pattern.name);
     settings.setValue("hidden", hidden);
 }
 

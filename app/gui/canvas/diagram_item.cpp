@@ -40,7 +40,7 @@ bool togglesShow(double scale) {
 QRectF toggleOf(const Scene& scene, std::int32_t box) {
     const QRectF rect = scene.boxes[static_cast<std::size_t>(box)];
     // On the border of a closed box, so that it hides no text; in the head of an opened one.
-    const QPointF corner = scene.diagram.boxes[static_cast<std::size_t>(box)].expanded
+    const QPointF corner = boxAt(scene, box).expanded
                                ? QPointF(rect.right() - kToggle - kToggleInset, rect.top() + kToggleInset)
                                : QPointF(rect.right() - kToggle / 2, rect.center().y() - kToggle / 2);
     return {corner, QSizeF(kToggle, kToggle)};

@@ -1,5 +1,7 @@
 #include "app/gui/canvas/hit_list.h"
 
+#include "app/gui/document/qt_text.h"
+
 #include <QtGui/QKeyEvent>
 #include <QtGui/QPalette>
 #include <QtWidgets/QApplication>
@@ -11,10 +13,6 @@ namespace workbench::gui {
 namespace {
 
 constexpr int kMostRowsSeen = 5; // the graph needs the room
-
-QString text(const std::string& utf8) {
-    return QString::fromUtf8(utf8.data(), static_cast<qsizetype>(utf8.size()));
-}
 
 } // namespace
 
@@ -39,9 +37,9 @@ QVariant HitsModel::data(const QModelIndex& index, int role) const {
     switch (role) {
     case Qt::DisplayRole:
     case Qt::ToolTipRole:
-        return text(index.column() == kName ? hit.text : hit.context);
+        return qt(index.column() == kName ? hit.text : hit.context);
     case Qt::AccessibleTextRole:
-        return tr("%1, %2").arg(text(hit.text), text(hit.context));
+        return tr("%1, %2").arg(qt(hit.text), qt(hit.context));
     case Qt::ForegroundRole:
         return index.column() == kContext ? QVariant(QApplication::palette().brush(QPalette::PlaceholderText))
                                           : QVariant();

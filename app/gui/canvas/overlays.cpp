@@ -26,7 +26,7 @@ Overlay errors(const Document& document) {
 
 Overlay gains(const Document& document) {
     return ofSites(document, "measured gain", "%", Overlay::Total::sum, [&](std::size_t site) {
-        const MeasuredGain* gain = document.gain(site);
+        const SpeedGain* gain = document.gain(site);
         return gain ? std::optional(gain->percent) : std::nullopt;
     });
 }

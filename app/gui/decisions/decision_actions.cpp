@@ -180,8 +180,8 @@ void DecisionsPanel::copyReports() {
     for (std::size_t i = 0; i < sites.size(); ++i) {
         if (const SiteGain* gain = m_model->estimate(static_cast<int>(sites[i])))
             extras[i].estimated = *gain;
-        if (const MeasuredGain* gain = document().gain(sites[i]))
-            extras[i].measured = SpeedGain{gain->percent, gain->low, gain->high};
+        if (const SpeedGain* gain = document().gain(sites[i]))
+            extras[i].measured = *gain;
     }
     document().look<std::string>(
         this,

@@ -28,7 +28,6 @@ int widthOf(const QWidget& widget, const QString& text) {
 DecisionsPanel::DecisionsPanel(Document& document, Selection& selection, QWidget* parent)
     : Panel(document, selection, parent), m_model(new SitesModel(document, this)),
       m_filter(new SitesFilter(*m_model, this)) {
-    setObjectName("decisions");
     makeActions();
     build();
     connectTable();

@@ -3,6 +3,7 @@
 #include "app/diagram/colours.h"
 #include "app/diagram/type_text.h"
 #include "app/draw/theme.h"
+#include "app/gui/document/qt_text.h"
 #include "app/gui/document/state_text.h"
 #include "app/session/plan_builder.h"
 #include "app/session/site_evidence.h"
@@ -35,10 +36,6 @@ std::vector<std::size_t> ranksOf(const std::vector<Site>& sites) {
     for (std::size_t i = 0; i < order.size(); ++i)
         ranks[order[i]] = i;
     return ranks;
-}
-
-QString qt(std::string_view text) {
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
 } // namespace
@@ -113,7 +110,7 @@ std::optional<double> SitesModel::number(int row, int column) const {
         return gain ? std::optional(static_cast<double>(gain->bytesSaved())) : std::nullopt;
     }
     if (column == kGain) {
-        const MeasuredGain* gain = m_document.gain(index);
+        const SpeedGain* gain = m_document.gain(index);
         return gain ? std::optional(gain->percent) : std::nullopt;
     }
     const PlanProof* proof = m_document.proof(index);
@@ -138,7 +135,7 @@ QString SitesModel::text(int row, int column) const {
         return gain ? qt(bytesText(static_cast<double>(gain->bytesSaved()))) : QString();
     }
     case kGain: {
-        const MeasuredGain* gain = m_document.gain(index);
+        const SpeedGain* gain = m_document.gain(index);
         return gain ? QString::asprintf("%+.1f %%", gain->percent) : QString();
     }
     default: {
@@ -162,11 +159,9 @@ QString SitesModel::toolTip(int row, int column) const {
             .arg(estimate(row)->before.bytes)
             .arg(estimate(row)->launchesSaved())
             .arg(estimate(row)->before.launches);
-    if (column == kGain && m_document.gain(index)) {
-        const MeasuredGain& gain = *m_document.gain(index);
+    if (column == kGain && m_document.gain(index))
         return tr("share of the pattern's measured gain in tokens per second: %1")
-            .arg(qt(speedText({gain.percent, gain.low, gain.high})));
-    }
+            .arg(qt(speedText(*m_document.gain(index))));
     if (column == kError && m_document.proof(index))
         return qt(proofText(*m_document.proof(index)));
     if (column == kReason)

@@ -194,12 +194,12 @@ const PlanProof* Document::proof(std::size_t site) const {
     return m_session->proof(analysis().sites[site].id);
 }
 
-const MeasuredGain* Document::gain(std::size_t site) const {
+const SpeedGain* Document::gain(std::size_t site) const {
     const auto found = m_measured.find(analysis().sites[site].id);
     return found == m_measured.end() ? nullptr : &found->second;
 }
 
-void Document::setMeasured(std::map<std::string, MeasuredGain> bySite) {
+void Document::setMeasured(std::map<std::string, SpeedGain> bySite) {
     m_measured = {std::make_move_iterator(bySite.begin()), std::make_move_iterator(bySite.end())};
     Q_EMIT measuredChanged();
 }

@@ -3,6 +3,7 @@
 #include "app/gui/document/autosaver.h"
 #include "app/gui/document/file_watch.h"
 #include "app/gui/document/jobs.h"
+#include "app/session/site_evidence.h"
 #include "core/graph/module_tree.h"
 
 #include <map>
@@ -19,13 +20,6 @@ struct OpenRequest {
     QString plan;                             ///< a plan to start from; may be empty
     std::shared_ptr<const Autosaved> unsaved; ///< work of a window that is gone, to go on with
     std::shared_ptr<const Choices> choices;   ///< of the same model as it was before
-};
-
-/// How much faster a rewrite makes the model, measured: percent of tokens per second, with its spread.
-struct MeasuredGain {
-    double percent = 0;
-    double low = 0;
-    double high = 0;
 };
 
 /// One model in a tab. Lives in the GUI thread and never blocks it: long work runs in threads on copies of
@@ -72,7 +66,7 @@ public:
     Decision decision(std::size_t site) const; ///< the user's, at once
     QString note(std::size_t site) const;
     const PlanProof* proof(std::size_t site) const; ///< nullptr: none
-    const MeasuredGain* gain(std::size_t site) const;
+    const SpeedGain* gain(std::size_t site) const;  ///< measured; nullptr: it is not
 
     // Decisions. `what` tells the step in the undo menu: "reject qkv in layers 0-3".
     void apply(const std::vector<std::size_t>& sites, Decision decision, const QString& what);
@@ -105,7 +99,7 @@ public:
     QString worker() const { return m_worker; }
     /// The model's directory where the worker runs; "": as here.
     void setWorkerModel(const QString& directory);
-    void setMeasured(std::map<std::string, MeasuredGain> bySite);
+    void setMeasured(std::map<std::string, SpeedGain> bySite);
 
     // The plan.
     QString planFile() const { return m_planFile; }
@@ -157,7 +151,7 @@ private:
     std::optional<Session> m_session;
     std::shared_ptr<const ModuleTree> m_tree;
     std::shared_ptr<const Rewritten> m_rewritten;
-    std::map<std::string, MeasuredGain, std::less<>> m_measured;
+    std::map<std::string, SpeedGain, std::less<>> m_measured;
     QString m_planFile;
     FileContent m_planContent;
     QString m_worker;

@@ -1,5 +1,7 @@
 #include "app/gui/document/jobs.h"
 
+#include "app/gui/document/qt_text.h"
+
 #include <QtCore/QMetaObject>
 
 #include <algorithm>
@@ -55,8 +57,8 @@ JobHandle Jobs::start(QObject* receiver, Work work, Progress progress) {
     };
     const auto note = [this, running, tell](std::string_view stage, std::string_view detail) {
         const std::lock_guard lock(running->mutex);
-        running->stage = QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size()));
-        running->detail = QString::fromUtf8(detail.data(), static_cast<qsizetype>(detail.size()));
+        running->stage = qt(stage);
+        running->detail = qt(detail);
         if (std::exchange(running->told, false))
             QMetaObject::invokeMethod(this, tell, Qt::QueuedConnection);
     };

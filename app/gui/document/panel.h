@@ -8,7 +8,8 @@
 
 namespace workbench::gui {
 
-/// A part of a tab that shows the document and the selection. It exists while the document is ready.
+/// A part of a tab that shows the document and the selection. It exists while the document is ready. Its
+/// object name is its id in window/panels.cpp.
 class Panel : public QWidget {
     Q_OBJECT
 public:
@@ -20,9 +21,13 @@ public:
     virtual void restoreState(const QSettings&) {}
 
     /// Actions for the window's menus, made once; enabled while they make sense. Their shortcuts must have
-    /// the context Qt::WidgetWithChildrenShortcut or be listed in window/shortcuts.
+    /// the context Qt::WidgetWithChildrenShortcut: a key of the whole window is an action of its own menus,
+    /// see window/window_menus.cpp.
     enum class Menu { edit, view, model };
     virtual QList<QAction*> actionsFor(Menu) { return {}; }
+
+    /// Opens a file that was dropped on the window. False: it is of another kind, and nothing happens.
+    virtual bool openFile(const QString&) { return false; }
 
     /// The colours changed: light or dark.
     virtual void themeChanged() {}

@@ -20,7 +20,6 @@ constexpr int kNarrowest = 240;
 InspectorPanel::InspectorPanel(Document& document, Selection& selection, QWidget* parent)
     : Panel(document, selection, parent), m_evidence(new Evidence(document, this)),
       m_scroll(new QScrollArea(this)) {
-    setObjectName("inspector");
     setMinimumWidth(kNarrowest);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);

@@ -6,10 +6,6 @@
 
 namespace workbench::gui {
 
-QString qt(std::string_view text) {
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
-
 QString escaped(std::string_view text) {
     return qt(text).toHtmlEscaped();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/diagram/type_text.h"
+#include "app/gui/document/qt_text.h"
 #include "core/graph/graph.h"
 #include "fusion/site.h"
 
@@ -13,7 +14,6 @@
 
 namespace workbench::gui {
 
-QString qt(std::string_view text);
 QString escaped(std::string_view text);
 QString link(const QString& target, const QString& text);
 

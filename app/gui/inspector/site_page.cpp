@@ -160,9 +160,8 @@ void SitePage::addWorth() {
                 .arg(gain->launchesSaved())
                 .arg(gain->before.launches)};
     }
-    if (const MeasuredGain* gain = document().gain(m_site))
-        rows << QStringList{muted(tr("share of the measured gain")),
-                            escaped(speedText({gain->percent, gain->low, gain->high}))};
+    if (const SpeedGain* gain = document().gain(m_site))
+        rows << QStringList{muted(tr("share of the measured gain")), escaped(speedText(*gain))};
     if (const PlanProof* proof = document().proof(m_site))
         rows << QStringList{muted(tr("proof")),
                             coloured(escaped(proofText(*proof)),

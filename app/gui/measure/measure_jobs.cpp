@@ -4,6 +4,7 @@
 #include "app/gui/measure/results_view.h"
 #include "app/session/site_gains.h"
 
+#include <QtCore/QFile>
 #include <QtGui/QAction>
 #include <QtWidgets/QProgressBar>
 #include <QtWidgets/QPushButton>
@@ -17,6 +18,16 @@ namespace workbench::gui {
 namespace {
 
 using By = SessionBisectRequest::By;
+
+constexpr qint64 kHead = 4096; ///< bytes that tell a measurement from a plan
+
+bool isMeasurement(const QString& path) {
+    QFile file(path);
+    if (!file.open(QFile::ReadOnly))
+        return false;
+    const QByteArray head = file.read(kHead);
+    return head.contains("\"machine\"") && head.contains("\"load\"");
+}
 
 } // namespace
 
@@ -166,12 +177,19 @@ void MeasurePanel::fail(const Error& error) {
 }
 
 void MeasurePanel::publishGains(const BenchReport& report) {
-    std::map<std::string, MeasuredGain> gains;
+    std::map<std::string, SpeedGain> gains;
     for (const auto& [site, gain] :
          siteGains(report, document().analysis(), document().rewritten()->outcomes))
-        gains[document().analysis().sites[site].id] = {gain.percent, gain.low, gain.high};
+        gains[document().analysis().sites[site].id] = gain;
     if (!gains.empty())
         document().setMeasured(std::move(gains));
+}
+
+bool MeasurePanel::openFile(const QString& file) {
+    if (!isMeasurement(file))
+        return false;
+    openReport(file);
+    return true;
 }
 
 void MeasurePanel::openReport(const QString& file) {

@@ -35,7 +35,6 @@ QToolButton* toolButton(QAction* action) {
 
 MeasurePanel::MeasurePanel(Document& document, Selection& selection, QWidget* parent)
     : Panel(document, selection, parent) {
-    setObjectName("measure");
     makeActions();
     m_results = new ResultsView;
     m_bisect = new BisectView;

@@ -36,6 +36,7 @@ public:
     void saveState(QSettings& settings) const override;
     void restoreState(const QSettings& settings) override;
     QList<QAction*> actionsFor(Menu menu) override;
+    bool openFile(const QString& file) override; ///< a measurement
     void themeChanged() override;
 
 private:

@@ -1,5 +1,7 @@
 #include "app/gui/overview/coverage_view.h"
 
+#include "app/gui/document/qt_text.h"
+
 #include <QtGui/QPainter>
 #include <QtWidgets/QApplication>
 
@@ -57,10 +59,7 @@ QVariant CoverageModel::data(const QModelIndex& index, int role) const {
                           .arg(summary.coverage.places)
                           .arg(QString::fromStdString(summary.coverage.counted));
         for (const StateCount& entry : summary.states)
-            tip +=
-                tr("\n%1 %2")
-                    .arg(entry.count)
-                    .arg(QString::fromUtf8(entry.state.data(), static_cast<qsizetype>(entry.state.size())));
+            tip += tr("\n%1 %2").arg(entry.count).arg(qt(entry.state));
         return tip;
     }
     case Qt::AccessibleTextRole:

@@ -62,7 +62,6 @@ OverviewPanel::OverviewPanel(Document& document, Selection& selection, QWidget* 
       m_applyAll(new QPushButton(tr("Apply everything found"))), m_parts(new QSplitter(Qt::Vertical)),
       m_coverage(new CoverageModel(this)), m_modules(new ModuleModel(document.tree(), this)),
       m_left(new LeftModel(this)), m_leftFilter(new QSortFilterProxyModel(this)) {
-    setObjectName("overview");
     m_headline->setObjectName("headline");
     m_headline->setWordWrap(true);
     m_headline->setTextFormat(Qt::PlainText);

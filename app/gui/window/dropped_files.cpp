@@ -1,9 +1,7 @@
-#include "app/gui/measure/measure_panel.h"
 #include "app/gui/window/main_window.h"
 #include "app/gui/window/plan_actions.h"
 #include "app/gui/window/workspace.h"
 
-#include <QtCore/QFile>
 #include <QtCore/QFileInfo>
 #include <QtCore/QMimeData>
 #include <QtCore/QSet>
@@ -16,7 +14,6 @@
 namespace workbench::gui {
 namespace {
 
-constexpr qint64 kHead = 4096; ///< bytes that tell a measurement from a plan
 constexpr int kMessageMs = 8000;
 
 QStringList localFiles(const QMimeData& data) {
@@ -37,14 +34,6 @@ QString modelOf(const QFileInfo& file) {
     const bool isPart = file.fileName() == "config.json" ||
                         (file.suffix() == "safetensors" && holdsModel(file.absolutePath()));
     return file.isFile() && isPart ? file.absolutePath() : QString();
-}
-
-bool isMeasurement(const QString& path) {
-    QFile file(path);
-    if (!file.open(QFile::ReadOnly))
-        return false;
-    const QByteArray head = file.read(kHead);
-    return head.contains("\"machine\"") && head.contains("\"load\"");
 }
 
 } // namespace
@@ -108,13 +97,12 @@ void MainWindow::takeForModel(ModelTab* tab, const QString& file) {
             tr("%1 belongs to a model, and this one could not be opened.").arg(QFileInfo(file).fileName()));
         return;
     }
-    auto* measure = dynamic_cast<MeasurePanel*>(tab->workspace()->panel("measure"));
-    if (!measure || !isMeasurement(file)) {
-        m_plans->open(tab, file);
-        return;
-    }
-    tab->workspace()->showPanel("measure");
-    measure->openReport(file);
+    for (const QString& id : tab->workspace()->ids())
+        if (tab->workspace()->panel(id)->openFile(file)) {
+            tab->workspace()->showPanel(id);
+            return;
+        }
+    m_plans->open(tab, file);
 }
 
 } // namespace workbench::gui

@@ -43,11 +43,24 @@ private:
     // window_menus.cpp
     void makeActions();
     void makeMenus();
+    void makeFileMenu();
+    void makeExportMenu(QMenu* file);
+    void makeEditMenu();
+    void makeViewMenu();
+    void makeAppearanceMenu();
+    void makeModelMenu();
+    void makeHelpMenu();
     void fillRecentMenu();
     void fillPanelMenus();
     void updateActions();
     QAction* add(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
                  std::function<void()> act);
+    /// For the model in front, if there is one.
+    QAction* addForTab(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
+                       std::function<void(ModelTab*)> act);
+    /// The same, enabled while that model is ready.
+    QAction* addForReady(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
+                         std::function<void(ModelTab*)> act);
 
     // dropped_files.cpp
     void openDropped(const QStringList& files);
@@ -68,7 +81,7 @@ private:
     void showTour();
     void showAbout();
     void showShortcuts();
-    void askWorker();
+    void askWorker(ModelTab* tab);
 
     Locations m_locations;
     QString m_worker;

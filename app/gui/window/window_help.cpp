@@ -36,16 +36,14 @@ void MainWindow::showShortcuts() {
     makeShortcutsDialog(*this, this)->open();
 }
 
-void MainWindow::askWorker() {
-    ModelTab* tab = currentTab();
-    if (!tab)
-        return;
+void MainWindow::askWorker(ModelTab* tab) {
     auto* dialog = new QInputDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setObjectName("askWorker");
     dialog->setWindowTitle(tr("Worker"));
     dialog->setLabelText(tr("Command that starts the worker; empty for the one on this machine.\n"
-                            "Another machine: ssh gpubox workbench-worker"));
+                            "Another machine: ssh gpubox workbench-worker. Models run on its CPU, not on its "
+                            "GPU, for now."));
     dialog->setTextValue(tab->document().worker());
     connect(dialog, &QInputDialog::textValueSelected, &tab->document(), &Document::setWorker);
     dialog->open();

@@ -36,15 +36,30 @@ void MainWindow::makeActions() {
     });
 }
 
-void MainWindow::makeMenus() {
-    const auto withTab = [this](auto act) {
-        return [this, act] {
-            if (ModelTab* tab = currentTab())
-                act(tab);
-        };
-    };
-    const auto needReady = [this](QAction* action) { m_needReady += action; };
+QAction* MainWindow::addForTab(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
+                               std::function<void(ModelTab*)> act) {
+    return add(menu, text, keys, tip, [this, act = std::move(act)] {
+        if (ModelTab* tab = currentTab())
+            act(tab);
+    });
+}
 
+QAction* MainWindow::addForReady(QMenu* menu, const QString& text, const QKeySequence& keys,
+                                 const QString& tip, std::function<void(ModelTab*)> act) {
+    QAction* action = addForTab(menu, text, keys, tip, std::move(act));
+    m_needReady += action;
+    return action;
+}
+
+void MainWindow::makeMenus() {
+    makeFileMenu();
+    makeEditMenu();
+    makeViewMenu();
+    makeModelMenu();
+    makeHelpMenu();
+}
+
+void MainWindow::makeFileMenu() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
     add(file, tr("&Open Model Folder…"), QKeySequence::Open, tr("Open a model directory"),
         [this] { chooseFolder(); });
@@ -55,16 +70,22 @@ void MainWindow::makeMenus() {
     m_recentMenu = file->addMenu(tr("Open &Recent"));
     fillRecentMenu();
     file->addSeparator();
-    needReady(add(file, tr("Open &Plan…"), Qt::CTRL | Qt::SHIFT | Qt::Key_P,
-                  tr("Take the decisions of a saved plan"),
-                  withTab([this](ModelTab* tab) { m_plans->chooseAndOpen(tab); })));
-    m_save = add(file, tr("&Save Plan"), QKeySequence::Save, tr("Save the decisions as a plan"),
-                 withTab([this](ModelTab* tab) { m_plans->save(tab); }));
+    addForReady(file, tr("Open &Plan…"), Qt::CTRL | Qt::SHIFT | Qt::Key_P,
+                tr("Take the decisions of a saved plan"),
+                [this](ModelTab* tab) { m_plans->chooseAndOpen(tab); });
+    m_save = addForReady(file, tr("&Save Plan"), QKeySequence::Save, tr("Save the decisions as a plan"),
+                         [this](ModelTab* tab) { m_plans->save(tab); });
     m_save->setObjectName("save");
-    needReady(m_save);
-    needReady(add(file, tr("Save Plan &As…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
-                  tr("Save the plan under another name"),
-                  withTab([this](ModelTab* tab) { m_plans->saveAs(tab); })));
+    addForReady(file, tr("Save Plan &As…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
+                tr("Save the plan under another name"), [this](ModelTab* tab) { m_plans->saveAs(tab); });
+    makeExportMenu(file);
+    file->addSeparator();
+    addForTab(file, tr("&Close Model"), QKeySequence::Close, tr("Close the model in front"),
+              [this](ModelTab* tab) { closeTab(tab); });
+    add(file, tr("&Quit"), QKeySequence::Quit, tr("Close all models and leave"), [this] { close(); });
+}
+
+void MainWindow::makeExportMenu(QMenu* file) {
     QMenu* exports = file->addMenu(tr("&Export"));
     const std::tuple<QString, QString, PlanActions::Format> formats[] = {
         {tr("Rewritten &Source…"), tr("Each rewritten forward as source and as a diff, in a folder"),
@@ -76,29 +97,40 @@ void MainWindow::makeMenus() {
         {tr("&Logits (safetensors)…"), tr("Runs both programs and writes their logits"),
          PlanActions::Format::logits}};
     for (const auto& [text, tip, format] : formats)
-        needReady(add(exports, text, {}, tip, withTab([this, format = format](ModelTab* tab) {
-                          m_plans->chooseAndExport(tab, format);
-                      })));
-    file->addSeparator();
-    add(file, tr("&Close Model"), QKeySequence::Close, tr("Close the model in front"),
-        withTab([this](ModelTab* tab) { closeTab(tab); }));
-    add(file, tr("&Quit"), QKeySequence::Quit, tr("Close all models and leave"), [this] { close(); });
+        addForReady(exports, text, {}, tip,
+                    [this, format = format](ModelTab* tab) { m_plans->chooseAndExport(tab, format); });
+}
 
+void MainWindow::makeEditMenu() {
     m_editMenu = menuBar()->addMenu(tr("&Edit"));
-    m_undo = add(m_editMenu, tr("&Undo"), QKeySequence::Undo, tr("Take the last decision back"),
-                 withTab([](ModelTab* tab) { tab->document().undo(); }));
-    m_redo = add(m_editMenu, tr("&Redo"), QKeySequence::Redo, tr("Decide again what was taken back"),
-                 withTab([](ModelTab* tab) { tab->document().redo(); }));
+    m_undo = addForTab(m_editMenu, tr("&Undo"), QKeySequence::Undo, tr("Take the last decision back"),
+                       [](ModelTab* tab) { tab->document().undo(); });
+    m_redo = addForTab(m_editMenu, tr("&Redo"), QKeySequence::Redo, tr("Decide again what was taken back"),
+                       [](ModelTab* tab) { tab->document().redo(); });
     m_undo->setObjectName("undo");
     m_redo->setObjectName("redo");
     m_editMenu->addSeparator();
-    m_report = add(m_editMenu, tr("&Copy Site Report"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
-                   tr("Copy what is known of the chosen site, as Markdown"),
-                   withTab([this](ModelTab* tab) { m_plans->copyReport(tab); }));
+    m_report = addForTab(m_editMenu, tr("&Copy Site Report"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
+                         tr("Copy what is known of the chosen site, as Markdown"),
+                         [this](ModelTab* tab) { m_plans->copyReport(tab); });
     m_report->setObjectName("copyReport");
+}
 
+void MainWindow::makeViewMenu() {
     m_viewMenu = menuBar()->addMenu(tr("&View"));
     m_panelMenu = m_viewMenu->addMenu(tr("&Panels"));
+    makeAppearanceMenu();
+    addForReady(m_viewMenu, tr("&Reset Layout"), {}, tr("Put the panels where they were at first"),
+                [](ModelTab* tab) {
+                    if (tab->workspace())
+                        tab->workspace()->resetLayout();
+                });
+    add(m_viewMenu, tr("&Full Screen"), QKeySequence(Qt::Key_F11), tr("Use the whole screen"),
+        [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+    m_viewMenu->addSeparator();
+}
+
+void MainWindow::makeAppearanceMenu() {
     QMenu* appearance = m_viewMenu->addMenu(tr("&Appearance"));
     auto* choices = new QActionGroup(this);
     const std::pair<QString, Appearance::Choice> all[] = {{tr("As the &System"), Appearance::Choice::system},
@@ -111,25 +143,21 @@ void MainWindow::makeMenus() {
         action->setChecked(m_appearance.choice() == choice);
         choices->addAction(action);
     }
-    needReady(add(m_viewMenu, tr("&Reset Layout"), {}, tr("Put the panels where they were at first"),
-                  withTab([](ModelTab* tab) {
-                      if (tab->workspace())
-                          tab->workspace()->resetLayout();
-                  })));
-    add(m_viewMenu, tr("&Full Screen"), QKeySequence(Qt::Key_F11), tr("Use the whole screen"),
-        [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
-    m_viewMenu->addSeparator();
+}
 
+void MainWindow::makeModelMenu() {
     m_modelMenu = menuBar()->addMenu(tr("&Model"));
     m_modelMenu->addAction(m_stop);
-    needReady(add(m_modelMenu, tr("Open A&gain"), QKeySequence::Refresh,
-                  tr("Read the model as it is on disk now; decisions stay"),
-                  withTab([](ModelTab* tab) { tab->document().openAgain(); })));
-    needReady(add(m_modelMenu, tr("&Worker…"), {},
-                  tr("Where the model is run: here, or on another machine over ssh"),
-                  [this] { askWorker(); }));
+    addForReady(m_modelMenu, tr("Open A&gain"), QKeySequence::Refresh,
+                tr("Read the model as it is on disk now; decisions stay"),
+                [](ModelTab* tab) { tab->document().openAgain(); });
+    addForReady(m_modelMenu, tr("&Worker…"), {},
+                tr("Where the model is run: here, or on another machine over ssh"),
+                [this](ModelTab* tab) { askWorker(tab); });
     m_modelMenu->addSeparator();
+}
 
+void MainWindow::makeHelpMenu() {
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     add(help, tr("Five-Minute &Tour"), QKeySequence::HelpContents, tr("The workbench on a bundled example"),
         [this] { showTour(); });

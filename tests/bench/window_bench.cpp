@@ -2,6 +2,7 @@
 #include "app/gui/window/main_window.h"
 #include "app/gui/window/workspace.h"
 #include "app/session/verify.h"
+#include "tests/support/own_milliseconds.h"
 
 #include <QtCore/QTemporaryDir>
 #include <QtTest/QTest>
@@ -9,7 +10,6 @@
 #include <QtWidgets/QPushButton>
 
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <string>
 
@@ -25,13 +25,6 @@ using namespace workbench::gui;
 constexpr double kLimit = 50; // ms of one event; DESIGN.md
 constexpr int kOpenSeconds = 600;
 constexpr int kMeasureMs = 10'000;
-
-/// Time that this thread has had a core: what other processes do does not count.
-double ownMilliseconds() {
-    timespec at{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
-    return static_cast<double>(at.tv_sec) * 1e3 + static_cast<double>(at.tv_nsec) / 1e6;
-}
 
 /// Class, name, and those of what it belongs to.
 QByteArray nameOf(const QObject* object) {

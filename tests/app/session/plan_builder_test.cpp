@@ -1,5 +1,5 @@
 #include "app/session/plan_builder.h"
-#include "core/graph/text.h"
+#include "tests/support/graph_from.h"
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,6 @@ namespace workbench {
 namespace {
 
 using State = SiteOutcome::State;
-
-Graph graphFrom(const char* text) {
-    auto graph = parseGraph(text);
-    EXPECT_TRUE(graph.ok()) << graph.error().message;
-    return std::move(graph).value();
-}
 
 constexpr const char* kBefore = R"(module "" Model
 input %x: f32[1, 4] "x"

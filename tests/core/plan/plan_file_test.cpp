@@ -1,5 +1,5 @@
-#include "core/graph/text.h"
 #include "core/plan/plan.h"
+#include "tests/support/graph_from.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
@@ -48,12 +48,6 @@ TEST_F(PlanFile, StaysWholeWhenTheNewOneCannotBeWritten) {
     EXPECT_EQ(written.error().code, ErrorCode::badInput);
     EXPECT_TRUE(fs::is_directory(folder() / "plan.json"));
     EXPECT_EQ(std::distance(fs::directory_iterator(folder()), fs::directory_iterator()), 1);
-}
-
-Graph graphFrom(const char* text) {
-    auto graph = parseGraph(text);
-    EXPECT_TRUE(graph.ok()) << graph.error().message;
-    return std::move(graph).value();
 }
 
 constexpr const char* kGraph = R"(module "model" Model

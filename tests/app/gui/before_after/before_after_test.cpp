@@ -1,7 +1,7 @@
 #include "app/gui/before_after/before_after_panel.h"
 #include "app/gui/document/elided_label.h"
+#include "tests/app/gui/support/locations.h"
 #include "tests/app/gui/support/small_model.h"
-#include "tests/support/temporary_folder.h"
 
 #include <QtCore/QSettings>
 #include <QtTest/QSignalSpy>
@@ -19,13 +19,6 @@ namespace workbench::gui::test {
 namespace {
 
 constexpr GraphSide kOriginal = GraphSide::original, kRewritten = GraphSide::rewritten;
-
-Locations locationsFor(const TemporaryDirectory& folder) {
-    Locations locations = Locations::find();
-    locations.executables = WORKBENCH_LAYOUT_FOLDER;
-    locations.cache = folder.path();
-    return locations;
-}
 
 class BeforeAfterTest : public testing::Test {
 protected:

@@ -1,7 +1,7 @@
 #include "app/gui/canvas/canvas_panel.h"
 #include "app/gui/canvas/legend_bar.h"
+#include "tests/app/gui/support/locations.h"
 #include "tests/app/gui/support/small_model.h"
-#include "tests/support/temporary_folder.h"
 
 #include <QtCore/QFile>
 #include <QtCore/QSettings>
@@ -21,13 +21,6 @@
 
 namespace workbench::gui::test {
 namespace {
-
-Locations locationsFor(const TemporaryDirectory& folder) {
-    Locations locations = Locations::find();
-    locations.executables = WORKBENCH_LAYOUT_FOLDER;
-    locations.cache = folder.path();
-    return locations;
-}
 
 class CanvasPanelTest : public testing::Test {
 protected:

@@ -1,6 +1,7 @@
 #include "app/draw/theme.h"
 #include "app/gui/canvas/canvas_view.h"
 #include "tests/app/gui/canvas/drawn_scene.h"
+#include "tests/support/own_milliseconds.h"
 
 #include <QtGui/QImage>
 #include <QtGui/QWindow>
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <vector>
 
@@ -20,13 +20,6 @@ namespace workbench::gui::test {
 namespace {
 
 constexpr int kFrames = 200;
-
-/// Time that this thread has had a core: what other processes do does not count.
-double ownMilliseconds() {
-    timespec at{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
-    return static_cast<double>(at.tv_sec) * 1e3 + static_cast<double>(at.tv_nsec) / 1e6;
-}
 
 void print(const char* what, const CanvasView& view, std::vector<double> times) {
     std::sort(times.begin(), times.end());

@@ -1,5 +1,6 @@
 #include "app/gui/decisions/decisions_panel.h"
 #include "tests/app/gui/support/small_model.h"
+#include "tests/support/own_milliseconds.h"
 
 #include <QtTest/QTest>
 #include <QtWidgets/QScrollBar>
@@ -7,18 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ctime>
 #include <iostream>
 
 namespace workbench::gui::test {
 namespace {
-
-/// Time that this thread has had a core: what other processes do does not count.
-double ownMilliseconds() {
-    timespec at{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
-    return static_cast<double>(at.tv_sec) * 1e3 + static_cast<double>(at.tv_nsec) / 1e6;
-}
 
 /// Milliseconds of the slowest of several turns.
 template <class Turn>

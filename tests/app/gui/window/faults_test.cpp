@@ -1,11 +1,12 @@
 #include "app/gui/canvas/canvas_panel.h"
 #include "app/gui/window/main_window.h"
-#include "app/gui/window/notice_bar.h"
 #include "app/gui/window/workspace.h"
 #include "app/session/plan_store.h"
 #include "tests/app/gui/support/small_model.h"
 #include "tests/app/gui/support/user.h"
+#include "tests/app/gui/window/tab_facts.h"
 #include "tests/app/session/norm_model.h"
+#include "tests/support/own_milliseconds.h"
 #include "tests/support/temporary_folder.h"
 
 #include <QtCore/QFile>
@@ -21,7 +22,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <ctime>
 
 /// What goes wrong around the window: it stays, says what happened, and loses nothing.
 
@@ -53,19 +53,6 @@ protected:
         tab->document().openSession(std::move(session));
         EXPECT_TRUE(waitFor([&] { return tab->workspace() != nullptr; }, 60));
         return tab;
-    }
-    static std::vector<std::size_t> applicable(const Document& document) {
-        std::vector<std::size_t> sites;
-        for (std::size_t i = 0; i < document.analysis().sites.size(); ++i)
-            if (document.analysis().sites[i].verdict == SiteVerdict::applicable)
-                sites.push_back(i);
-        return sites;
-    }
-    static QString notices(const ModelTab* tab) {
-        QStringList texts;
-        for (const NoticeBar* bar : tab->findChildren<NoticeBar*>())
-            texts += bar->sentence();
-        return texts.join('\n');
     }
     template <class T>
     static T* part(ModelTab* tab, const char* panel, const char* name) {
@@ -207,13 +194,6 @@ TEST_F(WindowFaults, AWorkerThatTheSystemKillsWhileItVerifiesIsASentence) {
     clickOn(verify);
     ASSERT_TRUE(waitFor([&] { return !document.busy(); }));
     EXPECT_TRUE(result->text().contains("reproduce the original")) << result->text().toStdString();
-}
-
-/// Time that this thread has had a core: what other processes do does not count.
-double ownMilliseconds() {
-    timespec at{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
-    return static_cast<double>(at.tv_sec) * 1e3 + static_cast<double>(at.tv_nsec) / 1e6;
 }
 
 TEST_F(WindowFaults, AGraphOfTenThousandNodesIsOpenedWholeWithoutFreezing) {

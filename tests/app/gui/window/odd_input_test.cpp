@@ -1,8 +1,8 @@
-#include "app/gui/window/notice_bar.h"
 #include "core/graph/text.h"
 #include "fusion/fusion.h"
 #include "tests/app/gui/support/user.h"
 #include "tests/app/gui/window/own_folder.h"
+#include "tests/app/gui/window/tab_facts.h"
 #include "tests/app/session/norm_model.h"
 
 #include <QtCore/QElapsedTimer>
@@ -76,19 +76,6 @@ protected:
         QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(m_window.get(), &enter);
         return enter.isAccepted();
-    }
-    static QString notices(const ModelTab* tab) {
-        QStringList texts;
-        for (const NoticeBar* bar : tab->findChildren<NoticeBar*>())
-            texts += bar->sentence();
-        return texts.join('\n');
-    }
-    static std::vector<std::size_t> applicable(const Document& document) {
-        std::vector<std::size_t> sites;
-        for (std::size_t i = 0; i < document.analysis().sites.size(); ++i)
-            if (document.analysis().sites[i].verdict == SiteVerdict::applicable)
-                sites.push_back(i);
-        return sites;
     }
     bool save(ModelTab* tab, const QString& file) const {
         std::optional<bool> saved;

@@ -65,6 +65,15 @@ protected:
         writeFile("small-moe/config.json", kSmallMoe);
         openModel(path("small-moe"), kSeconds);
     }
+    void applyAll() {
+        clickOn(part<QPushButton>("overview", "applyAll"));
+        settle(document());
+    }
+    void openAndApplyAll() {
+        openSmallMoe();
+        if (!HasFatalFailure())
+            applyAll();
+    }
     QString path(const char* name) const { return QString::fromStdString((folder() / name).string()); }
     void chooseWorker(const QString& command) {
         auto* worker = part<QComboBox>("measure", "worker");
@@ -110,8 +119,7 @@ TEST_F(RealHelpers, TheWorkerIsAskedAndAnotherCommandStartsIt) {
     EXPECT_EQ(notice(), "");
     EXPECT_EQ(document().worker(), path("elsewhere") + " gpubox workbench-worker");
     setLoad(4, 2);
-    clickOn(part<QPushButton>("overview", "applyAll"));
-    settle(document());
+    applyAll();
     clickOn(part<QPushButton>("measure", "start"));
     waitForJob(kSeconds);
     EXPECT_TRUE(text("measure", "headline").startsWith("Decode:")) << notice();
@@ -130,11 +138,9 @@ TEST_F(RealHelpers, TheWorkerIsAskedAndAnotherCommandStartsIt) {
 TEST_F(RealHelpers, EachPatternIsSwitchedOffInTurnAndTheFileOpensAgain) {
     if (!runs())
         GTEST_SKIP() << "the worker is not built";
-    openSmallMoe();
+    openAndApplyAll();
     if (HasFatalFailure())
         return;
-    clickOn(part<QPushButton>("overview", "applyAll"));
-    settle(document());
     setLoad(4, 2);
     auto* leaveOneOut = part<QCheckBox>("measure", "leaveOneOut");
     leaveOneOut->setFocus();
@@ -181,8 +187,7 @@ TEST_F(RealHelpers, TheSearchForAGuiltySiteFindsNoneWhereNumbersAreRightAndCanBe
     waitForJob(kSeconds);
     EXPECT_TRUE(text("measure", "bisectSentence").contains("nothing is applied"))
         << text("measure", "bisectSentence").toStdString();
-    clickOn(part<QPushButton>("overview", "applyAll"));
-    settle(document());
+    applyAll();
     clickOn(part<QPushButton>("measure", "startBisect"));
     waitForJob(kSeconds);
     EXPECT_TRUE(text("measure", "bisectSentence").contains("no site is guilty"))
@@ -201,11 +206,9 @@ TEST_F(RealHelpers, TheSearchForAGuiltySiteFindsNoneWhereNumbersAreRightAndCanBe
 TEST_F(RealHelpers, AWorkerThatIsKilledWhileItMeasuresIsASentenceAndTheNextOneWorks) {
     if (!runs())
         GTEST_SKIP() << "the worker is not built";
-    openSmallMoe();
+    openAndApplyAll();
     if (HasFatalFailure())
         return;
-    clickOn(part<QPushButton>("overview", "applyAll"));
-    settle(document());
     const Decisions decided = document().session().decisions();
     setLoad(8, 9999);
     clickOn(part<QPushButton>("measure", "start"));
@@ -245,11 +248,9 @@ TEST_F(RealHelpers, ATracerThatIsKilledIsAPageThatTriesAgain) {
 }
 
 TEST_F(RealHelpers, TheRewrittenForwardIsShownBesideTheOriginal) {
-    openSmallMoe();
+    openAndApplyAll();
     if (HasFatalFailure())
         return;
-    clickOn(part<QPushButton>("overview", "applyAll"));
-    settle(document());
     const auto& sites = document().analysis().sites;
     std::size_t site = 0;
     while (site < sites.size() &&

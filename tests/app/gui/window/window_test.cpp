@@ -1,8 +1,8 @@
-#include "app/gui/window/notice_bar.h"
 #include "app/gui/window/plan_actions.h"
 #include "app/gui/window/recent_models.h"
 #include "app/session/plan_store.h"
 #include "tests/app/gui/window/own_folder.h"
+#include "tests/app/gui/window/tab_facts.h"
 
 #include <QtCore/QMimeData>
 #include <QtGui/QAction>
@@ -37,16 +37,8 @@ protected:
 
     ModelTab* openSmall() { return openSmallIn(*m_window); }
     QAction* action(const char* name) const { return m_window->findChild<QAction*>(name); }
-    /// The first site that there is something to decide about.
-    static std::size_t firstSite(ModelTab* tab) {
-        const std::vector<Site>& sites = tab->document().analysis().sites;
-        const auto found = std::find_if(sites.begin(), sites.end(), [](const Site& site) {
-            return site.verdict == SiteVerdict::applicable;
-        });
-        return static_cast<std::size_t>(found - sites.begin());
-    }
     void applyFirst(ModelTab* tab) const {
-        tab->document().apply({firstSite(tab)}, Decision::apply, "apply the first");
+        tab->document().apply({applicable(tab->document()).front()}, Decision::apply, "apply the first");
         settle(tab->document());
     }
     template <class T>
@@ -55,12 +47,6 @@ protected:
         EXPECT_TRUE(waitFor([&] { return (child = parent.findChild<T*>(name)) && child->isVisible(); }))
             << name;
         return child;
-    }
-    QString notices(ModelTab* tab) const {
-        QStringList texts;
-        for (const NoticeBar* bar : tab->findChildren<NoticeBar*>())
-            texts += bar->sentence();
-        return texts.join('\n');
     }
     bool saveTo(ModelTab* tab, const QString& file, Document::Overwrite overwrite) const {
         std::optional<bool> saved;
@@ -133,12 +119,12 @@ TEST_F(Window, APlanIsSavedAndComesBack) {
     applyFirst(tab);
     ASSERT_TRUE(saveTo(tab, planFile(), Document::Overwrite::always));
     EXPECT_FALSE(tab->document().modified());
-    tab->document().apply({firstSite(tab)}, Decision::reject, "reject");
+    tab->document().apply({applicable(tab->document()).front()}, Decision::reject, "reject");
     std::optional<bool> opened;
     tab->document().openPlan(planFile(), [&](const Status& status) { opened = status.ok(); });
     ASSERT_TRUE(waitFor([&] { return opened.has_value(); }));
     EXPECT_TRUE(*opened);
-    EXPECT_EQ(tab->document().decision(firstSite(tab)), Decision::apply);
+    EXPECT_EQ(tab->document().decision(applicable(tab->document()).front()), Decision::apply);
     EXPECT_FALSE(tab->document().modified());
 }
 
@@ -172,7 +158,7 @@ TEST_F(Window, WhereNothingCanBeWrittenTheDecisionsStay) {
     applyFirst(tab);
     EXPECT_FALSE(saveTo(tab, "/proc/plan.json", Document::Overwrite::always));
     EXPECT_TRUE(tab->document().modified());
-    EXPECT_EQ(tab->document().decision(firstSite(tab)), Decision::apply);
+    EXPECT_EQ(tab->document().decision(applicable(tab->document()).front()), Decision::apply);
 }
 
 TEST_F(Window, ClosingWithUnsavedDecisionsAsksFirst) {

@@ -370,13 +370,14 @@ def test_norms_with_different_epsilon(import_text, tmp_path):
     assert "differ in epsilon" in refusal_reason(model, site, tmp_path / "out")
 
 
-def test_overlapping_sites_leave_the_larger(import_text, tmp_path):
-    """A plan never has both; if one did, the larger pattern keeps the lines and the other says so."""
+@pytest.mark.parametrize("first, second", ((QK, ROPE), (ROPE, QK)), ids=lambda site: site.pattern)
+def test_of_overlapping_sites_the_first_keeps_the_lines(first, second, import_text, tmp_path):
+    """A plan never has both; if one did, the larger pattern stands before the other."""
     from pathlib import Path
 
     from workbench_tracer.source_form.emit import emit
     from workbench_tracer.source_form.request import Request
 
     (tmp_path / "out").mkdir()
-    index = emit(Request(Path("toy"), False, {}, (ROPE, QK)), _rotary(import_text, QK_FIRES["qwen3"]), tmp_path / "out")
-    assert index["sites"][QK.id]["form"] and "would change the same lines" in index["sites"][ROPE.id]["reason"]
+    index = emit(Request(Path("toy"), False, {}, (first, second)), _rotary(import_text, QK_FIRES["qwen3"]), tmp_path / "out")
+    assert index["sites"][first.id]["form"] and "would change the same lines" in index["sites"][second.id]["reason"]

@@ -32,7 +32,7 @@ class Variant:
 
     @property
     def patterns(self) -> list[str]:
-        return [name for name in PATTERNS if name in {rewrite.pattern for rewrite in self.rewrites}]
+        return list(dict.fromkeys(rewrite.pattern for rewrite in self.rewrites))
 
     @property
     def merges(self) -> list[Merge]:
@@ -49,15 +49,15 @@ class Plan:
 
 
 def plan_sources(request: Request, model: torch.nn.Module) -> Plan:
-    """Decides every site without writing anything. Sites of larger patterns come first where two want the same lines."""
+    """Decides every site without writing anything. Of two that want the same lines, the first of the request has them."""
     context = Context(model, request.sources, request.dtype)
-    order = list(PATTERNS)
     reasons = {site.id: f"no source form is known for the pattern {site.pattern}" for site in request.sites
                if site.pattern not in PATTERNS}
-    known = sorted((site for site in request.sites if site.pattern in PATTERNS), key=lambda site: order.index(site.pattern))
     rewrites: dict[str, Rewrite] = {}
     by_instance: dict[str, list[Rewrite]] = {}
-    for site in known:
+    for site in request.sites:
+        if site.pattern not in PATTERNS:
+            continue
         try:
             rewrite = _fitting(PATTERNS[site.pattern](site, context), by_instance)
         except Refusal as refusal:

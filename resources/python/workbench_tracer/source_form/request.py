@@ -8,6 +8,7 @@
                            "function": "forward"}, ...],
                 "params": {...}}]}
 
+The sites come in the order of the plan, those of larger patterns first: of two that want the same lines, the first has them.
 `params` by pattern, each checked against the source where present (cast only of a trace that rounds, so not of float32):
     qkv           weights: the parameters in the order in which they concatenate; else those of the nodes with roles q, k, v
     gate-up       weights: gate, up; else those of the nodes with these roles;  activation
@@ -15,6 +16,7 @@
     add-rms-norm  the same;  nodes: the add of the residual has another module than the norm's
     rope          style
     qk-norm-rope  query_weight, key_weight, eps, weight_offset, cast, style
+    attention, moe, moe-router  none: these have no source form, and the module tells where to look for the reason
 """
 
 from __future__ import annotations

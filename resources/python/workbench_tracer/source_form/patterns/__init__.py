@@ -1,4 +1,6 @@
-"""Source forms, one file a pattern. Each is a function from a site and the live modules to a Rewrite, or a Refusal."""
+"""Source forms, one file a pattern. Each is a function from a site and the live modules to a Rewrite, or a Refusal.
+
+Their order does not matter: a request brings its sites in the order of the plan, those of larger patterns first."""
 
 from __future__ import annotations
 

@@ -27,12 +27,15 @@ DONE, FAILED, USAGE, BAD_INPUT, NO_TRACE, RUNTIME, INTERRUPTED = 0, 1, 2, 3, 4, 
 
 
 def expected_counts(name: str) -> dict[str, int]:
-    """Sites per pattern that a model must have, worked out from its source."""
-    return {pattern: site["count"] for pattern, site in _TABLE["models"][name]["patterns"].items()}
+    """Sites per pattern that a model must have, worked out from its source; of a pattern without an entry, none."""
+    sites = _TABLE["models"][name]["patterns"]
+    return {pattern: sites[pattern]["count"] if pattern in sites else 0 for pattern in PATTERNS}
 
 
 def expected_denominators(name: str) -> dict[str, int]:
-    return _TABLE["models"][name]["denominators"]
+    """What each pattern's sites are counted of."""
+    places = _TABLE["models"][name]["denominators"]
+    return {pattern: places.get(_TABLE["definitions"][pattern]["counted"], 0) for pattern in PATTERNS}
 
 
 def binary() -> Path:

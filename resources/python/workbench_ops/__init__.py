@@ -12,9 +12,9 @@ from pathlib import Path
 import torch
 
 from . import activation, attention, moe, norms, rotary
-from .library import SCHEMAS
+from .library import REFERENCES, SCHEMAS
 
-__all__ = ["SCHEMAS", "activation", "attention", "load", "moe", "norms", "rotary"]
+__all__ = ["REFERENCES", "SCHEMAS", "activation", "attention", "load", "moe", "norms", "rotary"]
 
 
 def load(path: str | Path) -> None:

@@ -11,6 +11,9 @@ _LIBRARY = torch.library.Library("workbench", "FRAGMENT")
 SCHEMAS: dict[str, str] = {}
 """Operator name -> schema, as registered."""
 
+REFERENCES: dict[str, Callable[..., Any]] = {}
+"""Operator name -> what it computes, in plain PyTorch."""
+
 
 def register(
     schema: str,
@@ -38,6 +41,7 @@ def register(
             f"needs `{expected}`; use a library and a package of one version."
         )
     SCHEMAS[name] = schema
+    REFERENCES[name] = reference
     _LIBRARY.impl(name, reference, "CompositeExplicitAutograd")
     torch.library.register_fake(f"workbench::{name}", fake, lib=_LIBRARY)
     if backward is not None:

@@ -1,13 +1,10 @@
 #include "app/diagram/diagram_builder.h"
+#include "core/graph/module_path.h"
 
 #include <algorithm>
 
 namespace workbench {
 namespace {
-
-std::string_view lastPart(std::string_view path) {
-    return path.substr(path.rfind('.') + 1);
-}
 
 std::string plural(std::int64_t count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");

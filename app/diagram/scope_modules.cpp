@@ -1,5 +1,7 @@
 #include "app/diagram/scope_modules.h"
 
+#include "core/graph/module_path.h"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -14,15 +16,9 @@ std::string_view parentPath(std::string_view path) {
     return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
 }
 
-std::string_view lastPart(std::string_view path) {
-    return path.substr(path.rfind('.') + 1);
-}
-
 /// -1: not a number.
 std::int64_t number(std::string_view name) {
-    if (name.empty() || name.size() > 9 || name.find_first_not_of("0123456789") != std::string_view::npos)
-        return -1;
-    return std::stoll(std::string(name));
+    return isNumberPart(name) ? std::stoll(std::string(name)) : -1;
 }
 
 /// The module tree by path; a module that was folded is found through the first one of its kind.

@@ -1,24 +1,18 @@
 #include "app/diagram/siblings.h"
 
+#include "core/graph/module_path.h"
+
 #include <algorithm>
 #include <charconv>
 
 namespace workbench {
-namespace {
-
-bool isNumber(std::string_view name) {
-    return !name.empty() && name.size() < 10 &&
-           std::all_of(name.begin(), name.end(), [](char letter) { return letter >= '0' && letter <= '9'; });
-}
-
-} // namespace
 
 std::string siblingOf(const Graph& graph, const std::string& module, int step) {
     for (std::size_t end = module.size(); end > 0;) {
         const std::size_t dot = module.rfind('.', end - 1);
         const std::size_t start = dot == std::string::npos ? 0 : dot + 1;
         const std::string_view name = std::string_view(module).substr(start, end - start);
-        if (isNumber(name)) {
+        if (isNumberPart(name)) {
             int number = 0;
             std::from_chars(name.data(), name.data() + name.size(), number);
             const std::string path =

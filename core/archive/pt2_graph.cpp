@@ -3,6 +3,7 @@
 #include "core/archive/pt2_json.h"
 #include "core/archive/pt2_metadata.h"
 #include "core/archive/pt2_schema.h"
+#include "core/graph/op_kinds.h"
 #include "core/graph/verify.h"
 
 #include <algorithm>

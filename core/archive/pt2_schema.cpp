@@ -135,24 +135,6 @@ std::string targetFromOp(std::string_view op) {
     return std::string(kOpsPrefix) + std::string(op) + std::string(isOwn ? kDefault : "");
 }
 
-bool isAssertion(std::string_view op) {
-    constexpr std::array<std::string_view, 8> kAssertions{
-        "aten._assert_tensor_metadata.default", "aten._assert_scalar.default",
-        "aten._assert_async.default",           "aten._assert_async.msg",
-        "aten.sym_constrain_range.default",     "aten.sym_constrain_range_for_size.default",
-        "aten._functional_assert_async.msg",    "aten._functional_assert_scalar.default"};
-    return std::find(kAssertions.begin(), kAssertions.end(), op) != kAssertions.end();
-}
-
-bool isMutation(std::string_view op) {
-    const std::string_view base = baseName(op);
-    // aten.__and__ and its like are pure.
-    const bool isDunder = base.substr(0, 2) == "__";
-    const std::string_view overload = op.substr(std::min(op.rfind('.') + 1, op.size()));
-    return (!isDunder && !base.empty() && base.back() == '_') || overload == "out" ||
-           (overload.size() > 4 && overload.substr(overload.size() - 4) == "_out");
-}
-
 bool returnsList(std::string_view op) {
     constexpr std::array<std::string_view, 19> kLists{"split",
                                                       "split_with_sizes",

@@ -29,10 +29,6 @@ std::optional<std::int64_t> memoryFormatCode(std::string_view name);
 std::optional<std::string> opFromTarget(std::string_view target);
 std::string targetFromOp(std::string_view op);
 
-/// Ops that check a property and return nothing; tracing leaves them behind.
-bool isAssertion(std::string_view op);
-/// Ops that write to an operand: a trailing underscore ("aten.add_.Tensor") or an out= overload.
-bool isMutation(std::string_view op);
 /// Ops whose schema returns Tensor[] rather than a tuple.
 bool returnsList(std::string_view op);
 

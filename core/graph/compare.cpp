@@ -1,17 +1,12 @@
 #include "core/graph/compare.h"
 
+#include "core/graph/text.h"
+
 #include <map>
 #include <tuple>
 
 namespace workbench {
 namespace {
-
-std::string shapeText(const TensorMeta& meta) {
-    std::string text = std::string(name(meta.dtype)) + "[";
-    for (std::size_t i = 0; i < meta.shape.size(); ++i)
-        text += (i == 0 ? "" : ", ") + meta.shape[i].text();
-    return text + "]";
-}
 
 class Comparison {
 public:
@@ -56,8 +51,7 @@ private:
             const TensorMeta& metaA = m_a.value(input.value).meta;
             const TensorMeta& metaB = m_b.value(found->second->value).meta;
             if (metaA != metaB || input.derived != found->second->derived)
-                return differ("input '" + input.target + "': " + shapeText(metaA) + " and " +
-                              shapeText(metaB));
+                return differ("input '" + input.target + "': " + print(metaA) + " and " + print(metaB));
             m_matching[static_cast<std::size_t>(input.value)] = found->second->value;
             byTarget.erase(found);
         }
@@ -85,7 +79,7 @@ private:
             const TensorMeta& metaA = m_a.value(a.outputs[i]).meta;
             const TensorMeta& metaB = m_b.value(b.outputs[i]).meta;
             if (metaA != metaB)
-                return differ(where + "a result is " + shapeText(metaA) + " and " + shapeText(metaB));
+                return differ(where + "a result is " + print(metaA) + " and " + print(metaB));
             m_matching[static_cast<std::size_t>(a.outputs[i])] = b.outputs[i];
         }
         return !m_options.locations || compareLocations(id, where);

@@ -1,5 +1,6 @@
 #include "core/graph/module_tree.h"
 
+#include "core/graph/module_path.h"
 #include "core/graph/text.h"
 
 #include <algorithm>
@@ -21,11 +22,6 @@ struct Branch {
     std::vector<NodeId> nodes;       ///< its own ones
     std::vector<std::size_t> stored; ///< indices of its own inputs
 };
-
-bool isNumber(std::string_view name) {
-    return !name.empty() && name.size() < 10 &&
-           name.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 std::int64_t bytesOf(const TensorMeta& meta) {
     std::int64_t bytes = static_cast<std::int64_t>(bytesPerElement(meta.dtype));
@@ -132,7 +128,7 @@ private:
         std::vector<std::vector<std::int32_t>> result;
         std::unordered_map<std::string, std::size_t> byDescription;
         for (std::int32_t child : children) {
-            if (!isNumber(m_branches[at(child)].name)) {
+            if (!isNumberPart(m_branches[at(child)].name)) {
                 result.push_back({child});
                 continue;
             }
@@ -151,7 +147,7 @@ private:
 
     std::string digits(std::int32_t index) const {
         const std::string& name = m_branches[at(index)].name;
-        return isNumber(name) ? name : std::string();
+        return isNumberPart(name) ? name : std::string();
     }
 
     // Descriptions: equal for modules that are alike

@@ -33,6 +33,8 @@ struct PrintOptions {
 std::string print(const Graph& graph, const PrintOptions& options = {});
 /// One argument's value as print() writes it; tensors as their names in `graph`.
 std::string print(const ArgumentValue& value, const Graph& graph);
+/// "f32[1, s0, 64]".
+std::string print(const TensorMeta& meta);
 /// An error names the line and what was expected there. The result has passed verify().
 Result<Graph> parseGraph(std::string_view text);
 

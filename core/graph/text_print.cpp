@@ -121,11 +121,9 @@ private:
     }
 
     void printDefinition(ValueId id) {
-        const TensorMeta& meta = m_graph.value(id).meta;
         printName(id);
         m_text += ": ";
-        m_text += name(meta.dtype);
-        printList(meta.shape, [this](const SymInt& size) { printSize(size); });
+        m_text += print(m_graph.value(id).meta);
     }
 
     void printModule(const ModuleInfo& module) {
@@ -254,6 +252,13 @@ std::string print(const Graph& graph, const PrintOptions& options) {
 
 std::string print(const ArgumentValue& value, const Graph& graph) {
     return Printer(graph, {}).runValue(value);
+}
+
+std::string print(const TensorMeta& meta) {
+    std::string text = std::string(name(meta.dtype)) + "[";
+    for (std::size_t i = 0; i < meta.shape.size(); ++i)
+        text += (i == 0 ? "" : ", ") + meta.shape[i].text();
+    return text + "]";
 }
 
 } // namespace workbench

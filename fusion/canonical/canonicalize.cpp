@@ -1,27 +1,13 @@
+#include "core/graph/op_kinds.h"
 #include "core/graph/verify.h"
 #include "fusion/canonical/draft.h"
 #include "fusion/fusion.h"
 
-#include <algorithm>
-#include <array>
-
 namespace workbench {
 namespace {
 
-/// Checks of the trace that compute nothing.
-bool isAssertion(std::string_view op) {
-    static constexpr std::array<std::string_view, 4> prefixes{
-        "aten._assert", "aten.sym_constrain", "aten._functional_assert", "aten._functional_sym_constrain"};
-    return std::any_of(prefixes.begin(), prefixes.end(),
-                       [&](std::string_view prefix) { return op.starts_with(prefix); });
-}
-
-/// torch names ops that write into an argument with a trailing underscore (or __i...__), or gives them an
-/// `out` overload.
 bool mutates(const Node& node) {
-    const std::string_view base = baseName(node.op);
-    return (base.ends_with('_') && !base.ends_with("__")) || base.starts_with("aten.__i") ||
-           node.op.ends_with(".out") || argument(node, "out");
+    return isMutation(node.op) || argument(node, "out");
 }
 
 std::string place(const Graph& graph, NodeId id) {

@@ -1,14 +1,9 @@
 #include "fusion/patterns/projections.h"
 
+#include "core/graph/text.h"
+
 namespace workbench {
 namespace {
-
-std::string shapeText(const TensorMeta& meta) {
-    std::string text = std::string(name(meta.dtype)) + "[";
-    for (std::size_t i = 0; i < meta.shape.size(); ++i)
-        text += (i ? ", " : "") + meta.shape[i].text();
-    return text + "]";
-}
 
 std::string usesText(const GraphView& view, ValueId value) {
     const std::size_t uses = view.uses(value).size();
@@ -25,7 +20,7 @@ bool matchWeight(Search& search, NodeId node, ValueId weight, const TensorMeta& 
            search.require(meta.shape.size() == 2 && meta.shape[0].isConstant() && meta.dtype == first.dtype &&
                               meta.shape[1] == first.shape[1],
                           node, "the weights have one dtype and one input width",
-                          [&] { return view.describe(weight) + " " + shapeText(meta); });
+                          [&] { return view.describe(weight) + " " + print(meta); });
 }
 
 bool matchBias(Search& search, NodeId node, ValueId bias, ValueId first) {
@@ -43,9 +38,9 @@ bool matchBias(Search& search, NodeId node, ValueId bias, ValueId first) {
             search.require(view.uses(bias).size() == 1, node, "each bias is used once",
                            [&] { return usesText(view, bias); }) &&
             search.require(view.meta(bias).dtype == view.meta(first).dtype, node, "the biases have one dtype",
-                           [&] { return shapeText(view.meta(bias)); }) &&
+                           [&] { return print(view.meta(bias)); }) &&
             search.require(view.meta(bias).shape == SymShape{view.meta(view.result(node)).shape.back()}, node,
-                           "a bias has one number per column", [&] { return shapeText(view.meta(bias)); }));
+                           "a bias has one number per column", [&] { return print(view.meta(bias)); }));
 }
 
 /// "model.layers.0.self_attn.q_proj.weight" -> "model.layers.0.self_attn.qkv_proj.weight".

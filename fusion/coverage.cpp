@@ -3,6 +3,7 @@
 #include "core/graph/module_path.h"
 #include "fusion/experts.h"
 #include "fusion/match/pattern.h"
+#include "fusion/op_classes.h"
 
 #include <algorithm>
 #include <array>
@@ -16,12 +17,9 @@ bool oneOf(std::string_view op, const std::array<std::string_view, N>& ops) {
     return std::find(ops.begin(), ops.end(), op) != ops.end();
 }
 
-bool isActivation(std::string_view op) {
-    static constexpr std::array<std::string_view, 15> ops{
-        "aten.silu",  "aten.gelu",     "aten.relu",     "aten.sigmoid",     "aten.tanh",
-        "aten.mish",  "aten.elu",      "aten.softplus", "aten.hardswish",   "aten.leaky_relu",
-        "aten.relu6", "aten.hardtanh", "aten.celu",     "aten.log_sigmoid", "workbench.act_and_mul"};
-    return oneOf(op, ops);
+/// Activations, and the fused op that holds one.
+bool activates(std::string_view op) {
+    return isActivation(op) || op == "workbench.act_and_mul";
 }
 
 bool isProduct(std::string_view op) {
@@ -31,26 +29,13 @@ bool isProduct(std::string_view op) {
     return oneOf(op, ops) || op.find("grouped_mm") != std::string_view::npos;
 }
 
-bool isFusedAttention(std::string_view op) {
-    return op == "workbench.attention" || op.starts_with("aten.scaled_dot_product_attention") ||
-           op.starts_with("aten._scaled_dot_product");
-}
-
 /// Ops that work on each element or only move elements: a chain of them leads from product to activation to
 /// product.
 bool isPassage(std::string_view op) {
-    static constexpr std::array<std::string_view, 22> ops{"aten.add",       "aten.mul",
-                                                          "aten.sub",       "aten.div",
-                                                          "aten.pow",       "aten._to_copy",
-                                                          "aten.reshape",   "aten.view",
-                                                          "aten.slice",     "aten.split",
-                                                          "aten.chunk",     "aten.squeeze",
-                                                          "aten.unsqueeze", "aten.clamp",
-                                                          "aten.neg",       "aten.transpose",
-                                                          "aten.index",     "aten.permute",
-                                                          "aten.select",    "aten.expand",
-                                                          "aten.minimum",   "aten.split_with_sizes"};
-    return oneOf(op, ops) || isActivation(op);
+    static constexpr std::array<std::string_view, 10> ops{
+        "aten.add",      "aten.mul",   "aten.sub", "aten.div",   "aten.pow",
+        "aten._to_copy", "aten.clamp", "aten.neg", "aten.index", "aten.minimum"};
+    return oneOf(op, ops) || isView(op) || activates(op);
 }
 
 /// Which nodes are reached from a product, through passages, before the next product.
@@ -83,11 +68,6 @@ std::vector<bool> beforeProduct(const GraphView& view) {
     return reaches;
 }
 
-bool isNumber(std::string_view part) {
-    return !part.empty() &&
-           std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 std::vector<std::string_view> parts(std::string_view path) {
     std::vector<std::string_view> result;
     while (!path.empty()) {
@@ -100,8 +80,7 @@ std::vector<std::string_view> parts(std::string_view path) {
 
 /// Softmax over products that weighs another product: attention without an attention op.
 bool isSpelledOutAttention(const GraphView& view, NodeId id, const std::vector<bool>& after) {
-    const std::string_view op = view.op(id);
-    if (op != "aten.softmax" && op != "aten._softmax")
+    if (!isSoftmax(view.op(id)))
         return false;
     const auto inputs = operands(view.node(id));
     const NodeId made = inputs.empty() ? kNone : view.producer(inputs.front());
@@ -114,7 +93,7 @@ bool isSpelledOutAttention(const GraphView& view, NodeId id, const std::vector<b
         const NodeId user = view.onlyUser(value);
         if (user == kNone)
             return false;
-        if (view.op(user) == "aten.matmul" || view.op(user) == "aten.bmm")
+        if (isMatmul(view.op(user)))
             return operands(view.node(user)).front() == value;
         if (!isPassage(view.op(user)) && view.op(user) != "aten.dropout")
             return false;
@@ -134,16 +113,8 @@ std::vector<NodeId> attentionOps(const GraphView& view, const std::vector<bool>&
 }
 
 bool isNorm(std::string_view op) {
-    static constexpr std::array<std::string_view, 9> ops{"aten.rsqrt",
-                                                         "aten.rms_norm",
-                                                         "aten._fused_rms_norm",
-                                                         "aten.layer_norm",
-                                                         "aten.native_layer_norm",
-                                                         "aten.group_norm",
-                                                         "aten.native_group_norm",
-                                                         "aten.batch_norm",
-                                                         "aten.instance_norm"};
-    return oneOf(op, ops) || (op.starts_with("workbench.") && op.find("norm") != std::string_view::npos);
+    return op == "aten.rsqrt" || isTorchNorm(op) ||
+           (op.starts_with("workbench.") && op.find("norm") != std::string_view::npos);
 }
 
 std::int64_t countNorms(const GraphView& view) {
@@ -174,10 +145,10 @@ std::vector<FeedForwardBlock> blocks(const GraphView& view, const std::vector<bo
     std::unordered_map<std::string_view, std::size_t> index;
     for (std::size_t i = 0; i < before.size(); ++i) {
         const auto id = static_cast<NodeId>(i);
-        if (!isActivation(view.op(id)) || !after[i] || !before[i])
+        if (!activates(view.op(id)) || !after[i] || !before[i])
             continue;
         const std::string_view path = view.graph().modulePath(id), block = feedForwardModule(path);
-        const bool isLayer = isNumber(block.substr(block.rfind('.') + 1));
+        const bool isLayer = isNumberPart(lastPart(block));
         const bool attends = !block.empty() && !isLayer &&
                              std::any_of(attentions.begin(), attentions.end(), [&](NodeId attention) {
                                  return isWithin(view.graph().modulePath(attention), block);
@@ -199,14 +170,14 @@ std::string_view feedForwardModule(std::string_view path) {
     std::size_t length = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
         length += all[i].size() + (i > 0);
-        if (i > 0 && isNumber(all[i - 1])) {
-            if (i + 1 < all.size() && isNumber(all[i + 1]))
+        if (i > 0 && isNumberPart(all[i - 1])) {
+            if (i + 1 < all.size() && isNumberPart(all[i + 1]))
                 length += 1 + all[i + 1].size();
             return path.substr(0, length);
         }
     }
     const std::size_t dot = path.rfind('.');
-    return dot == std::string_view::npos || isNumber(path.substr(dot + 1)) ? path : path.substr(0, dot);
+    return dot == std::string_view::npos || isNumberPart(lastPart(path)) ? path : path.substr(0, dot);
 }
 
 std::vector<FeedForwardBlock> feedForwardBlocks(const GraphView& view) {

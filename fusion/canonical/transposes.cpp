@@ -1,4 +1,5 @@
 #include "fusion/canonical/draft.h"
+#include "fusion/op_classes.h"
 
 /// t(), permute() of two dims and transpose() are aten.transpose.int with dim0 < dim1, counted from the
 /// front; dims of unsqueeze, squeeze, stack, mean and softmax are counted from the front too.
@@ -51,7 +52,7 @@ bool unifyTransposes(Draft& draft) {
     const std::size_t rank = draft.meta(self).shape.size();
     if (op == "aten.unsqueeze")
         return wrap(draft, "dim", rank + 1);
-    if (op == "aten.softmax" || op == "aten._softmax" || op == "aten.squeeze")
+    if (isSoftmax(op) || op == "aten.squeeze")
         return wrap(draft, "dim", rank);
     if (op == "aten.t")
         return rank < 2 ? draft.alias(self) : transpose(draft, self, 0, 1);

@@ -1,15 +1,12 @@
 #include "fusion/match/context.h"
 
-#include "fusion/patterns/rms_norm.h"
+#include "fusion/match/pattern.h"
+#include "fusion/op_classes.h"
 
 #include <algorithm>
 
 namespace workbench {
 namespace {
-
-bool isProduct(std::string_view op) {
-    return op == "aten.matmul" || op == "aten.bmm";
-}
 
 /// Ops between the two products of a spelled-out attention that keep the scores' place: value in `self`.
 bool keepsScores(std::string_view op) {
@@ -24,7 +21,7 @@ NodeId scoreProduct(const GraphView& view, ValueId value, int steps) {
     const NodeId node = view.producer(value);
     if (node == kNone || steps == 0)
         return kNone;
-    if (isProduct(view.op(node)))
+    if (isMatmul(view.op(node)))
         return node;
     if (!keepsScores(view.op(node)))
         return kNone;
@@ -40,7 +37,7 @@ NodeId valueProduct(const GraphView& view, ValueId probabilities) {
         const NodeId user = view.onlyUser(probabilities);
         if (user == kNone)
             return kNone;
-        if (isProduct(view.op(user)))
+        if (isMatmul(view.op(user)))
             return operands(view.node(user)).front() == probabilities ? user : kNone;
         if (!keepsScores(view.op(user)))
             return kNone;
@@ -64,11 +61,10 @@ std::vector<AttentionPlace> findAttentions(const GraphView& view) {
         const auto id = static_cast<NodeId>(i);
         const Node& node = view.node(id);
         const std::string_view op = view.op(id);
-        if (op == "workbench.attention" || op.starts_with("aten.scaled_dot_product_attention") ||
-            op.starts_with("aten._scaled_dot_product")) {
+        if (isFusedAttention(op)) {
             places.push_back(
                 {id, operand(node, "query"), operand(node, "key"), operand(node, "value"), true});
-        } else if (op == "aten.softmax" || op == "aten._softmax") {
+        } else if (isSoftmax(op)) {
             if (const auto place = spelledOut(view, id))
                 places.push_back(*place);
         }
@@ -98,17 +94,20 @@ std::vector<NodeId> findProjections(const GraphView& view) {
 
 } // namespace
 
-const Match* MatchContext::norm(ValueId output) const {
-    if (!m_norms) {
-        m_norms.emplace();
-        for (const NodeId place : normPlaces(*this)) {
+const Match* MatchContext::maker(std::string_view pattern, ValueId output) const {
+    auto known = m_makers.find(pattern);
+    if (known == m_makers.end()) {
+        Makers made;
+        const Pattern& inner = *findPattern(pattern);
+        for (const NodeId place : inner.places(*this)) {
             Search search(*this, place);
-            if (matchNorm(search, place) && search.settle() && !search.match().present)
-                m_norms->emplace(search.match().outputs.front(), search.match());
+            if (inner.match(search, place) && search.settle() && !search.match().present)
+                made.emplace(search.match().outputs.front(), search.match());
         }
+        known = m_makers.emplace(inner.name, std::move(made)).first;
     }
-    const auto found = m_norms->find(output);
-    return found == m_norms->end() ? nullptr : &found->second;
+    const auto found = known->second.find(output);
+    return found == known->second.end() ? nullptr : &found->second;
 }
 
 const std::vector<AttentionPlace>& MatchContext::attentions() const {

@@ -3,6 +3,7 @@
 #include "fusion/match/search.h"
 
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -22,8 +23,9 @@ public:
     MatchContext(const MatchContext&) = delete;
 
     const GraphView& view() const { return m_view; }
-    /// The RMS norm whose output the value is; nullptr when there is none.
-    const Match* norm(ValueId output) const;
+    /// The match of a smaller pattern ("rms-norm") whose first output the value is; nullptr when there is
+    /// none.
+    const Match* maker(std::string_view pattern, ValueId output) const;
     const std::vector<AttentionPlace>& attentions() const;
     /// The attention whose node this is; nullptr when there is none.
     const AttentionPlace* attention(NodeId node) const;
@@ -33,9 +35,9 @@ public:
     static constexpr NodeId kSeveral = -2; ///< projection(): more than one
 
 private:
-    using Norms = std::unordered_map<ValueId, Match>;
+    using Makers = std::unordered_map<ValueId, Match>;
     GraphView m_view;
-    mutable std::optional<Norms> m_norms;
+    mutable std::unordered_map<std::string_view, Makers> m_makers; ///< by the pattern's name
     mutable std::optional<std::vector<AttentionPlace>> m_attentions;
     mutable std::vector<NodeId> m_projections;
 };

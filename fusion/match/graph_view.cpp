@@ -86,6 +86,21 @@ std::string describe(const Graph& graph, const ArgumentValue* value) {
     return value ? std::visit(Describer{graph}, *value) : "none";
 }
 
+ValueId otherOperand(const GraphView& view, NodeId node, ValueId known) {
+    const ValueId self = operand(view.node(node), "self");
+    return self == known ? operand(view.node(node), "other") : self;
+}
+
+bool isColumns(const GraphView& view, ValueId value, ValueId whole, std::int64_t start, std::int64_t end) {
+    if (view.producerOp(value) != "aten.slice")
+        return false;
+    const Node& slice = view.node(view.producer(value));
+    const auto at = [&](std::string_view name) { return integer(argument(slice, name)); };
+    const auto rank = static_cast<std::int64_t>(view.meta(whole).shape.size());
+    return operand(slice, "self") == whole && at("dim") == rank - 1 && at("start") == start &&
+           at("end") == end && at("step") == 1;
+}
+
 GraphView::GraphView(const Graph& graph)
     : m_graph(graph), m_users(graph), m_inputs(graph.values.size(), kNone) {
     m_ops.reserve(graph.nodes.size());

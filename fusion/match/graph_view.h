@@ -27,6 +27,12 @@ std::int64_t wrapDim(std::int64_t dim, std::size_t rank);
 /// One argument's value as it reads in messages ("[1]", "1e-05", "%x").
 std::string describe(const Graph& graph, const ArgumentValue* value);
 
+class GraphView;
+/// The operand of a sum or product beside `known`; kNone when that is a number.
+ValueId otherOperand(const GraphView& view, NodeId node, ValueId known);
+/// Is the value whole[..., start:end]?
+bool isColumns(const GraphView& view, ValueId value, ValueId whole, std::int64_t start, std::int64_t end);
+
 /// A graph with its users and inputs indexed. Valid as long as the graph is not changed.
 class GraphView {
 public:

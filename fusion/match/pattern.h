@@ -19,6 +19,11 @@ struct Pattern {
     std::string_view sketch;      ///< before, and after in the last line
     std::string_view explanation; ///< what it gains and where it is seen
     std::string_view refuses;     ///< what looks like it and is not
+    /// Base name of the op that takes over: where a graph has it, the site is present. Empty when torch's own
+    /// ops do.
+    std::string_view op = {};
+    /// The smaller patterns whose work that op does too: their sites are present there as well.
+    std::vector<std::string_view> contains = {};
     /// What its coverage is measured against.
     Counted counted = Counted::attentions;
     /// Nodes where the pattern may be: every one of them becomes a site, so only near misses and counted

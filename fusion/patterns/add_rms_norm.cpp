@@ -17,7 +17,7 @@ namespace workbench {
 namespace {
 
 bool matchAddNorm(Search& search, NodeId place) {
-    if (matchPresent(search, place, "norm", {"workbench.add_rms_norm"}))
+    if (matchPresent(search, place, "norm", "add-rms-norm"))
         return true;
     const GraphView& view = search.view();
     if (view.op(place).starts_with("workbench."))
@@ -70,6 +70,8 @@ Pattern addRmsNorm() {
                            "the norm alone can still be fused.",
             .refuses = "operands of another shape or dtype than the sum, a sum with a factor, a "
                        "normed value that is no sum, and whatever rms-norm refuses",
+            .op = "workbench.add_rms_norm",
+            .contains = {"rms-norm"},
             .counted = Counted::norms,
             .places = normPlaces,
             .match = matchAddNorm,

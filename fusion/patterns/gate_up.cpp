@@ -1,11 +1,11 @@
 #include "fusion/coverage.h"
+#include "fusion/op_classes.h"
 #include "fusion/patterns/activations.h"
 #include "fusion/patterns/list.h"
 #include "fusion/patterns/present.h"
 #include "fusion/patterns/projections.h"
 
 #include <algorithm>
-#include <array>
 
 /// gate-up:  y = act(x Wg^T + bg) * (x Wu^T + bu)
 ///
@@ -34,18 +34,13 @@ bool isProjected(const GraphView& view, NodeId activation) {
 /// Activations of a projection whose result is multiplied; of a block that has none, its first activation, to
 /// say why.
 std::vector<NodeId> gatePlaces(const MatchContext& context) {
-    static constexpr std::array<std::string_view, 13> activations{
-        "aten.silu",       "aten.gelu",  "aten.relu",       "aten.sigmoid",  "aten.tanh",
-        "aten.mish",       "aten.elu",   "aten.celu",       "aten.softplus", "aten.hardswish",
-        "aten.leaky_relu", "aten.relu6", "aten.log_sigmoid"};
     const GraphView& view = context.view();
     std::vector<NodeId> places;
     for (std::size_t i = 0; i < view.graph().nodes.size(); ++i) {
         const auto id = static_cast<NodeId>(i);
-        if (std::find(activations.begin(), activations.end(), view.op(id)) != activations.end() &&
-            isProjected(view, id) && productOf(view, id) != kNone)
+        if (isActivation(view.op(id)) && isProjected(view, id) && productOf(view, id) != kNone)
             places.push_back(id);
-        else if (view.op(id) == "workbench.act_and_mul")
+        else if (isFusedOp(view.op(id), "gate-up"))
             places.push_back(id);
     }
     std::vector<NodeId> missing;
@@ -62,7 +57,7 @@ std::vector<NodeId> gatePlaces(const MatchContext& context) {
 }
 
 bool matchGateUp(Search& search, NodeId place) {
-    if (matchPresent(search, place, "act", {"workbench.act_and_mul"}))
+    if (matchPresent(search, place, "act", "gate-up"))
         return true;
     const GraphView& view = search.view();
     const Node& activation = view.node(place);
@@ -76,8 +71,7 @@ bool matchGateUp(Search& search, NodeId place) {
                                                  : "it goes into " + view.node(user).op;
                         }))
         return false;
-    const ValueId self = operand(view.node(product), "self"), activated = view.result(place);
-    const ValueId up = self == activated ? operand(view.node(product), "other") : self;
+    const ValueId up = otherOperand(view, product, view.result(place));
     const std::string kernel = activationKernel(activation);
     if (!search.requireOp(up, "aten.linear", product, "the other factor is a projection") ||
         !search.require(up != gate, product, "gate and up are two projections",
@@ -102,7 +96,7 @@ bool matchGateUp(Search& search, NodeId place) {
 std::string_view blockModule(const MatchContext& context, NodeId place) {
     const Graph& graph = context.view().graph();
     const NodeId product =
-        context.view().op(place) == "workbench.act_and_mul" ? place : productOf(context.view(), place);
+        isFusedOp(context.view().op(place), "gate-up") ? place : productOf(context.view(), place);
     return product == kNone ? feedForwardModule(graph.modulePath(place)) : graph.modulePath(product);
 }
 
@@ -131,6 +125,7 @@ Pattern gateUp() {
             .refuses = "another activation, a gate that is scaled or clamped first, gate and up from "
                        "one projection (packed already) or of different inputs, a bias on one only, a "
                        "value in between that something else reads",
+            .op = "workbench.act_and_mul",
             .counted = Counted::feedForwardBlocks,
             .places = gatePlaces,
             .match = matchGateUp,

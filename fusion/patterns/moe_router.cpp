@@ -1,5 +1,6 @@
 #include "fusion/experts.h"
 #include "fusion/match/dimension.h"
+#include "fusion/op_classes.h"
 #include "fusion/patterns/list.h"
 #include "fusion/patterns/present.h"
 
@@ -22,10 +23,6 @@
 namespace workbench {
 namespace {
 
-bool isSoftmax(std::string_view op) {
-    return op == "aten.softmax" || op == "aten._softmax";
-}
-
 /// The node that chooses the experts of a block: what the indices are, seen through other arrangements.
 NodeId chooser(const GraphView& view, const ExpertBlock& block) {
     ValueId value = block.indices;
@@ -46,7 +43,7 @@ std::vector<NodeId> routerPlaces(const MatchContext& context) {
     return places;
 }
 
-bool alongLast(const GraphView& view, NodeId node, std::string_view name, std::int64_t otherwise) {
+bool runsOverLast(const GraphView& view, NodeId node, std::string_view name, std::int64_t otherwise) {
     const auto rank = view.meta(operands(view.node(node)).front()).shape.size();
     const auto dim = dimension(argument(view.node(node), name), rank, otherwise);
     return dim && *dim + 1 == rank;
@@ -65,7 +62,8 @@ bool matchSelection(Search& search, NodeId place) {
                         [&] { return node.op; }))
         return false;
     const auto k = integer(argument(node, "k"));
-    if (!search.require(k && *k > 0 && alongLast(view, place, "dim", -1) && isOn(argument(node, "largest")),
+    if (!search.require(k && *k > 0 && runsOverLast(view, place, "dim", -1) &&
+                            isOn(argument(node, "largest")),
                         place, "the k largest along the last dim, k a constant", [&] {
                             return "k=" + describe(view.graph(), argument(node, "k")) +
                                    ", dim=" + describe(view.graph(), argument(node, "dim")) +
@@ -82,7 +80,7 @@ bool matchSelection(Search& search, NodeId place) {
 
 /// A softmax over the last dim that nothing but `user` reads.
 bool isScore(const GraphView& view, NodeId node) {
-    return node != kNone && isSoftmax(view.op(node)) && alongLast(view, node, "dim", -1);
+    return node != kNone && isSoftmax(view.op(node)) && runsOverLast(view, node, "dim", -1);
 }
 
 /// The value before a cast to a wider floating type, which goes where nothing else reads it.
@@ -172,7 +170,7 @@ NodeId renormalisation(Search& search, ValueId weights) {
 
 bool matchRouter(Search& search, NodeId place) {
     const GraphView& view = search.view();
-    if (matchPresent(search, place, "route", {"workbench.moe_route"}))
+    if (matchPresent(search, place, "route", "moe-router"))
         return true;
     if (!matchSelection(search, place) || !(matchSelectedFirst(search, place) || matchScored(search, place)))
         return false;
@@ -233,6 +231,7 @@ Pattern moeRouter() {
                            "it; what is done to the weights afterwards stays in the graph.",
             .refuses = "sigmoid scores, scores with a bias or a mask over groups (DeepSeek-V3), a softmax "
                        "that is rounded before the selection",
+            .op = "workbench.moe_route",
             .counted = Counted::experts,
             .places = routerPlaces,
             .match = matchRouter,

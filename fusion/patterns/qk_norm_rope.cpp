@@ -38,7 +38,7 @@ const Match* matchNorms(Search& search, NodeId place, const Side& side) {
     const ValueId rotated = search.value(side.rotated);
     const bool transposedLast = isHeadTranspose(view, rotated);
     const ValueId normed = transposedLast ? operand(view.node(view.producer(rotated)), "self") : rotated;
-    const Match* norm = search.context().norm(normed);
+    const Match* norm = search.context().maker("rms-norm", normed);
     const NodeId at = view.producer(normed) == kNone ? place : view.producer(normed);
     if (!search.require(norm != nullptr, at, side.expected, [&] { return view.describe(normed); }))
         return nullptr;
@@ -63,7 +63,7 @@ const Match* matchNorms(Search& search, NodeId place, const Side& side) {
 }
 
 bool matchQkNormRope(Search& search, NodeId place) {
-    if (matchPresentRotation(search, place, {"workbench.qk_norm_rope"}))
+    if (matchPresentRotation(search, place, "qk-norm-rope"))
         return true;
     if (!matchRotations(search, place))
         return false;
@@ -118,6 +118,8 @@ Pattern qkNormRope() {
                            "and the two rms-norms: where this is rejected, they can still be fused.",
             .refuses = "norms over the full width (OLMo 2), norms that differ in epsilon, offset or "
                        "cast order, and whatever rope and rms-norm refuse",
+            .op = "workbench.qk_norm_rope",
+            .contains = {"rope", "rms-norm"},
             .counted = Counted::attentions,
             .places = attentionPlaces,
             .match = matchQkNormRope,

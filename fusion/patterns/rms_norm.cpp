@@ -1,11 +1,11 @@
 #include "fusion/patterns/rms_norm.h"
 
 #include "fusion/match/expression.h"
+#include "fusion/op_classes.h"
 #include "fusion/patterns/list.h"
 #include "fusion/patterns/present.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 /// rms-norm:  y = x * rsqrt(mean(x^2) + eps) * weight   (Zhang and Sennrich 2019, arXiv:1910.07467)
@@ -50,12 +50,6 @@ ValueId narrowed(const GraphView& view, ValueId value) {
                                                                                                     : value;
 }
 
-/// The other operand of a product.
-ValueId factor(const GraphView& view, NodeId product, ValueId known) {
-    const ValueId self = operand(view.node(product), "self");
-    return self == known ? operand(view.node(product), "other") : self;
-}
-
 bool notCentred(Search& search, ValueId wide) {
     const GraphView& view = search.view();
     const NodeId node = view.producer(narrowed(view, wide));
@@ -75,7 +69,7 @@ bool matchProduct(Search& search, NodeId root) {
                         "the normed value times the reciprocal root",
                         [&] { return user == kNone ? "several users" : view.node(user).op; }))
         return false;
-    const ValueId multiplied = factor(view, user, inverse);
+    const ValueId multiplied = otherOperand(view, user, inverse);
     if (!search.require(multiplied != kNone && narrowed(view, multiplied) == narrowed(view, wide), user,
                         "the multiplied value is the squared one", [&] {
                             return multiplied == kNone
@@ -189,7 +183,7 @@ bool matchTail(Search& search) {
         y = view.result(user);
         user = view.onlyUser(y);
     }
-    const ValueId weight = user != kNone && view.op(user) == "aten.mul" ? factor(view, user, y) : kNone;
+    const ValueId weight = user != kNone && view.op(user) == "aten.mul" ? otherOperand(view, user, y) : kNone;
     if (!looksLikeWeight(view, weight))
         return finish(search, x, y, "before_weight");
     const bool rounded = view.meta(y).dtype == dtype;
@@ -243,10 +237,6 @@ void build(const MatchContext&, const Match& match, Replacement& replacement) {
     replacement.add("workbench.rms_norm", std::move(arguments), {match.value("y")});
 }
 
-constexpr std::array<std::string_view, 6> kOtherNorms{"aten.layer_norm", "aten.native_layer_norm",
-                                                      "aten.group_norm", "aten.native_group_norm",
-                                                      "aten.batch_norm", "aten.instance_norm"};
-
 } // namespace
 
 std::vector<NodeId> normPlaces(const MatchContext& context) {
@@ -254,20 +244,17 @@ std::vector<NodeId> normPlaces(const MatchContext& context) {
     const GraphView& view = context.view();
     for (std::size_t i = 0; i < view.graph().nodes.size(); ++i) {
         const std::string_view op = view.op(static_cast<NodeId>(i));
-        if (op == "aten.rsqrt" || op == "aten.rms_norm" || op == "aten._fused_rms_norm" ||
-            op == "workbench.rms_norm" || op == "workbench.add_rms_norm" || op == "workbench.qk_norm_rope" ||
-            std::find(kOtherNorms.begin(), kOtherNorms.end(), op) != kOtherNorms.end())
+        if (op == "aten.rsqrt" || isTorchNorm(op) || isFusedOp(op, "rms-norm"))
             places.push_back(static_cast<NodeId>(i));
     }
     return places;
 }
 
 bool matchNorm(Search& search, NodeId place) {
-    if (matchPresent(search, place, "norm",
-                     {"workbench.rms_norm", "workbench.add_rms_norm", "workbench.qk_norm_rope"}))
+    if (matchPresent(search, place, "norm", "rms-norm"))
         return true;
     const std::string_view op = search.view().op(place);
-    if (op == "aten.rms_norm" || op == "aten._fused_rms_norm")
+    if (isTorchRmsNorm(op))
         return matchTorchOp(search, place);
     if (!search.require(op == "aten.rsqrt", place, "a norm that subtracts no mean",
                         [&] { return std::string(op); }))
@@ -298,6 +285,7 @@ Pattern rmsNorm() {
             .refuses = "a sum instead of a mean, another dim or half the width, a mean that is "
                        "subtracted, a weight that is not a parameter, a value in between that "
                        "something else reads",
+            .op = "workbench.rms_norm",
             .counted = Counted::norms,
             .places = normPlaces,
             .match = matchNorm,

@@ -16,8 +16,7 @@ namespace workbench {
 namespace {
 
 bool matchRope(Search& search, NodeId place) {
-    return matchPresentRotation(search, place, {"workbench.rope", "workbench.qk_norm_rope"}) ||
-           matchRotations(search, place);
+    return matchPresentRotation(search, place, "rope") || matchRotations(search, place);
 }
 
 void build(const MatchContext& context, const Match& match, Replacement& replacement) {
@@ -46,6 +45,7 @@ Pattern rope() {
                            "columns of a head (GPT-NeoX, Phi).",
             .refuses = "different tables for query and key, another sign or order of the halves, an "
                        "odd width, layers without a rotation",
+            .op = "workbench.rope",
             .counted = Counted::attentions,
             .places = attentionPlaces,
             .match = matchRope,

@@ -50,7 +50,7 @@ Condition takes(PieceOf piece, std::string_view expected) {
 }
 
 /// The last dim is concatenated or stacked.
-Condition alongLast(std::string_view expected) {
+Condition joinsLast(std::string_view expected) {
     return [=](Search& search, NodeId node) {
         const GraphView& view = search.view();
         const auto rank = static_cast<std::int64_t>(view.meta(view.result(node)).shape.size());
@@ -86,10 +86,10 @@ Expression turned(const Side& side, bool interleaved) {
                                                           : "the other part is the first half")});
     if (!interleaved)
         return op("aten.cat", "rotate(x) = cat(-x2, x1)", {first, second},
-                  {alongLast("the halves are joined along the last dim")});
+                  {joinsLast("the halves are joined along the last dim")});
     return op("aten.reshape", "rotate(x) interleaves -x2 and x1",
               {op("aten.stack", "rotate(x) = stack(-x2, x1)", {first, second},
-                  {alongLast("the parts are stacked along a new last dim")})});
+                  {joinsLast("the parts are stacked along a new last dim")})});
 }
 
 /// cos or sin, spread over the heads. The query binds it, the key must have the same.
@@ -137,17 +137,6 @@ bool looksInterleaved(const GraphView& view, ValueId sum) {
                 if (view.producerOp(factor) == "aten.reshape")
                     return true;
     return false;
-}
-
-/// whole[..., start:end]
-bool isColumns(const GraphView& view, ValueId value, ValueId whole, std::int64_t start, std::int64_t end) {
-    if (view.producerOp(value) != "aten.slice")
-        return false;
-    const Node& slice = view.node(view.producer(value));
-    const auto at = [&](std::string_view name) { return integer(argument(slice, name)); };
-    const auto rank = static_cast<std::int64_t>(view.meta(whole).shape.size());
-    return operand(slice, "self") == whole && at("dim") == rank - 1 && at("start") == start &&
-           at("end") == end && at("step") == 1;
 }
 
 /// cat(rotated(x[..., :R]), x[..., R:]): the last columns pass through.
@@ -257,12 +246,12 @@ bool matchRotations(Search& search, NodeId place) {
     return true;
 }
 
-bool matchPresentRotation(Search& search, NodeId place, std::initializer_list<std::string_view> ops) {
+bool matchPresentRotation(Search& search, NodeId place, std::string_view pattern) {
     const GraphView& view = search.view();
     const AttentionPlace& attention = *search.context().attention(place);
     const NodeId query = view.producer(rotatedValue(view, attention.query)),
                  key = view.producer(rotatedValue(view, attention.key));
-    return query == key && matchPresent(search, query, "rope", ops);
+    return query == key && matchPresent(search, query, "rope", pattern);
 }
 
 Tables tables(const Match& match, ScalarType dtype, Replacement& replacement) {

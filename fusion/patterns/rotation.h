@@ -11,8 +11,8 @@ namespace workbench {
 /// facts style and rotary_dim; roles q, k, attention.
 bool matchRotations(Search& search, NodeId place);
 
-/// True when query and key come from one of the fused ops: then the site is present.
-bool matchPresentRotation(Search& search, NodeId place, std::initializer_list<std::string_view> ops);
+/// True when query and key come from one op that does the pattern's work: then the site is present.
+bool matchPresentRotation(Search& search, NodeId place, std::string_view pattern);
 
 /// The captured cos and sin in a dtype.
 struct Tables {

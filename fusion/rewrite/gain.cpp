@@ -1,23 +1,12 @@
 #include "fusion/rewrite/gain.h"
 
 #include "fusion/match/find.h"
+#include "fusion/op_classes.h"
 
-#include <algorithm>
-#include <array>
 #include <set>
 
 namespace workbench {
 namespace {
-
-constexpr std::array<std::string_view, 17> kViews{
-    "aten.view",      "aten.reshape", "aten._unsafe_view", "aten.transpose",        "aten.permute",
-    "aten.t",         "aten.slice",   "aten.split",        "aten.split_with_sizes", "aten.chunk",
-    "aten.unsqueeze", "aten.squeeze", "aten.expand",       "aten.select",           "aten.unbind",
-    "aten.alias",     "aten.detach"};
-
-bool isView(std::string_view op) {
-    return std::find(kViews.begin(), kViews.end(), op) != kViews.end();
-}
 
 class Counter {
 public:

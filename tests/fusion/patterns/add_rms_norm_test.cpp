@@ -75,6 +75,12 @@ TEST(AddRmsNorm, SecondRunChangesNothing) {
     EXPECT_EQ(secondRun(canonical(kLayer)), "");
 }
 
+TEST(AddRmsNorm, TheNormIsPresentInTheOp) {
+    const Analysis analysis = analyze(parsed(rewrittenBy(canonical(kLayer), "add-rms-norm")));
+    for (const char* site : {"add-rms-norm@", "rms-norm@"})
+        EXPECT_EQ(siteOf(analysis, site).verdict, SiteVerdict::present) << site;
+}
+
 TEST(AddRmsNorm, RefusesAFactorOnOneOperand) {
     EXPECT_EQ(addRefusal("other=%branch)", "other=%branch, alpha=0.5)"),
               "a sum of two tensors; other=%branch");

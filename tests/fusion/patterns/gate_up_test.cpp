@@ -80,6 +80,18 @@ TEST(GateUp, RefusesAnActivationWithoutAKernelByName) {
               "an activation with a kernel: silu, gelu, gelu_tanh, relu or sigmoid; aten.mish.default");
 }
 
+TEST(GateUp, EveryActivationOfABlockIsAPlace) {
+    const std::string made = "f32[1, s0, 96] = aten.";
+    const std::string text =
+        changed(block(), "%y: f32[1, s0, 32] = aten.linear.default(input=%m,",
+                "%h: " + made + "hardtanh.default(self=%u) @\"layers.0.mlp\"\n%m2: " + made +
+                    "mul.Tensor(self=%h, other=%g) @\"layers.0.mlp\"\n%both: " + made +
+                    "add.Tensor(self=%m, other=%m2)\n%y: f32[1, s0, 32] = aten.linear.default(input=%both,");
+    const Site site = siteOf(analyze(canonical(text)), "gate-up@layers.0.mlp#1");
+    ASSERT_TRUE(site.miss.has_value());
+    EXPECT_EQ(site.miss->found, "aten.hardtanh.default");
+}
+
 TEST(GateUp, RefusesGateAndUpOfOneProjection) {
     EXPECT_EQ(gateRefusal("self=%act, other=%u", "self=%act, other=%g"),
               "gate and up are two projections; aten.linear (%g) is both");

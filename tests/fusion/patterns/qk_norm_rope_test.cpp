@@ -92,6 +92,12 @@ TEST(QkNormRope, SecondRunChangesNothing) {
     EXPECT_EQ(secondRun(canonical(after())), "");
 }
 
+TEST(QkNormRope, RopeAndTheNormsArePresentInTheOp) {
+    const Analysis analysis = analyze(parsed(rewrittenBy(canonical(before()), "qk-norm-rope")));
+    for (const char* site : {"qk-norm-rope@", "rope@", "rms-norm@"})
+        EXPECT_EQ(siteOf(analysis, site).verdict, SiteVerdict::present) << site;
+}
+
 TEST(QkNormRope, RefusesARotationWithoutNorms) {
     EXPECT_EQ(refusal(canonical(kAttention), "qk-norm-rope"),
               "the query is RMS-normalised per head before its rotation; aten.reshape (%qv)");

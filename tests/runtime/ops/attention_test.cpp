@@ -135,6 +135,22 @@ TEST_P(AttentionTest, HandlesNoTokens) {
     EXPECT_EQ(attention(args(kShapes[0], packed({}))).sizes(), (at::IntArrayRef{1, 0, 6, 17}));
 }
 
+TEST_P(AttentionTest, WritesIntoGivenOutput) {
+    const AttentionArgs call = args(kShapes[0], packed({{0, 9}, {0, 4}}));
+    at::Tensor output = random({1, 13, 6, 17});
+    attentionInto(output, call);
+    EXPECT_TRUE(at::equal(output, attention(call)));
+}
+
+TEST_P(AttentionTest, RefusesAnOutputOfAnotherShape) {
+    at::Tensor headsFirst = random({1, 6, 4, 17});
+    expectRefused(
+        [&] {
+            attentionInto(headsFirst, args(kShapes[0], packed({{0, 4}})));
+        },
+        "workbench::attention: output must be [1, 4, 6, 17]");
+}
+
 TEST_P(AttentionTest, RefusesWrongArguments) {
     const AttentionArgs good = args(kShapes[0], packed({{0, 4}}));
     const auto refuse = [&](auto change, const char* why) {

@@ -126,6 +126,33 @@ TEST_P(RopeTest, HandlesNoTokens) {
     EXPECT_EQ(keyOut.numel(), 0);
 }
 
+TEST_P(RopeTest, WritesIntoGivenOutput) {
+    const at::Tensor query = random({1, 6, 5, 16}), key = random({1, 2, 5, 16});
+    const at::Tensor turnedQuery = query.transpose(1, 2), turnedKey = key.transpose(1, 2);
+    const auto [cos, sin] = tables(1, 5, 16);
+    const QkNorm norm{random({16}), random({16}), {}};
+    at::Tensor queryOut = random({1, 6, 5, 16}), keyOut = random({1, 2, 5, 16});
+    ropeInto(queryOut, keyOut, query, key, cos, sin, RopeStyle::Half);
+    const auto [queryRotated, keyRotated] = rope(query, key, cos, sin, RopeStyle::Half);
+    EXPECT_TRUE(at::equal(queryOut, queryRotated) && at::equal(keyOut, keyRotated));
+    qkNormRopeInto(queryOut, keyOut, turnedQuery, turnedKey, norm, cos, sin, RopeStyle::Half);
+    const auto [queryNormed, keyNormed] = qkNormRope(turnedQuery, turnedKey, norm, cos, sin, RopeStyle::Half);
+    EXPECT_TRUE(at::equal(queryOut, queryNormed) && at::equal(keyOut, keyNormed));
+}
+
+TEST_P(RopeTest, RefusesOutputsOfAnotherShape) {
+    const at::Tensor query = random({1, 6, 5, 16}), key = random({1, 2, 5, 16});
+    const at::Tensor turnedQuery = query.transpose(1, 2), turnedKey = key.transpose(1, 2);
+    const auto [cos, sin] = tables(1, 5, 16);
+    at::Tensor queryOut = random({1, 6, 5, 16}), keyOut = random({1, 2, 5, 16});
+    at::Tensor shortQuery = random({1, 6, 4, 16}), unturnedKey = random({1, 5, 2, 16});
+    expectRefused([&] { ropeInto(shortQuery, keyOut, query, key, cos, sin, RopeStyle::Half); },
+                  "workbench::rope: query output must be [1, 6, 5, 16]");
+    expectRefused(
+        [&] { qkNormRopeInto(queryOut, unturnedKey, turnedQuery, turnedKey, {}, cos, sin, RopeStyle::Half); },
+        "workbench::qk_norm_rope: key output must be [1, 2, 5, 16]");
+}
+
 TEST_P(RopeTest, RefusesWrongArguments) {
     const at::Tensor query = random({1, 2, 3, 8});
     const at::Tensor key = random({1, 1, 3, 8});

@@ -77,6 +77,13 @@ MaskKind parseMask(const char* op, std::string_view name) {
                             Pair{"chunked", MaskKind::Chunked}, Pair{"full", MaskKind::Full}});
 }
 
+RouteOrder parseRouteOrder(std::string_view name) {
+    using Pair = std::pair<std::string_view, RouteOrder>;
+    return parse("moe_route", "order", name,
+                 std::array{Pair{"softmax_first", RouteOrder::SoftmaxFirst},
+                            Pair{"top_k_first", RouteOrder::TopKFirst}});
+}
+
 void checkFloating(const char* op, const char* argument, const at::Tensor& tensor) {
     const at::ScalarType dtype = tensor.scalar_type();
     TORCH_CHECK_VALUE(

@@ -17,6 +17,7 @@ NormCast parseCast(const char* op, std::string_view name);
 Activation parseActivation(std::string_view name);
 RopeStyle parseStyle(const char* op, std::string_view name);
 MaskKind parseMask(const char* op, std::string_view name);
+RouteOrder parseRouteOrder(std::string_view name);
 
 /// float32, float64, bfloat16 or float16.
 void checkFloating(const char* op, const char* argument, const at::Tensor& tensor);

@@ -7,7 +7,7 @@ namespace workbench::ops {
 
 /// Seconds by kernel, of calls from one thread at a time.
 struct KernelTimes {
-#define WORKBENCH_KERNEL_SECONDS(NAME, CALL) double NAME = 0;
+#define WORKBENCH_KERNEL_SECONDS(NAME, CALL, OP) double NAME = 0;
     WORKBENCH_KERNELS(WORKBENCH_KERNEL_SECONDS)
     WORKBENCH_CPU_KERNELS(WORKBENCH_KERNEL_SECONDS)
 #undef WORKBENCH_KERNEL_SECONDS

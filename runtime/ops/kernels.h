@@ -70,10 +70,6 @@ struct LinearCall {
     void* output = nullptr;
 };
 
-/// How a router makes its weights: softmax over all experts, then the selection; or the selection by logits,
-/// then softmax over the selected ones.
-enum class RouteOrder { SoftmaxFirst, TopKFirst };
-
 /// LinearCall for groups of rows that each have a weight of their own: row r of the output is row
 /// inputRows[r] (r itself where that is null) of the input times the block of the group that r is in. Group g
 /// has the rows begins[g] to begins[g + 1].
@@ -130,25 +126,26 @@ struct MoeRouteCall {
     int64_t* indices = nullptr;
 };
 
-/// The list of all kernels: name and call. Tables and declarations are made from it; what it lacks is one
-/// definition for the CPU's instruction sets and one for CUDA.
+/// The list of all kernels: name, call, and the op whose work it does, under which its time is reported.
+/// Tables and declarations are made from it; what it lacks is one definition for the CPU's instruction sets
+/// and one for CUDA.
 #define WORKBENCH_KERNELS(KERNEL)                                                                            \
-    KERNEL(rmsNorm, RmsNormCall)                                                                             \
-    KERNEL(actAndMul, ActAndMulCall)                                                                         \
-    KERNEL(rope, RopeCall)                                                                                   \
-    KERNEL(attention, AttentionCall)                                                                         \
-    KERNEL(moeProduct, MoeProductCall)                                                                       \
-    KERNEL(moeSum, MoeSumCall)                                                                               \
-    KERNEL(moeRoute, MoeRouteCall)
+    KERNEL(rmsNorm, RmsNormCall, "workbench.rms_norm")                                                       \
+    KERNEL(actAndMul, ActAndMulCall, "workbench.act_and_mul")                                                \
+    KERNEL(rope, RopeCall, "workbench.rope")                                                                 \
+    KERNEL(attention, AttentionCall, "workbench.attention")                                                  \
+    KERNEL(moeProduct, MoeProductCall, "workbench.moe_experts")                                              \
+    KERNEL(moeSum, MoeSumCall, "workbench.moe_experts")                                                      \
+    KERNEL(moeRoute, MoeRouteCall, "workbench.moe_route")
 
 /// Kernels of the CPU alone: a GPU's products read plain weights.
 #define WORKBENCH_CPU_KERNELS(KERNEL)                                                                        \
-    KERNEL(linear, LinearCall)                                                                               \
-    KERNEL(groupedLinear, GroupedLinearCall)
+    KERNEL(linear, LinearCall, "aten.linear")                                                                \
+    KERNEL(groupedLinear, GroupedLinearCall, "workbench.moe_experts")
 
-#define WORKBENCH_KERNEL_POINTER(NAME, CALL) void (*NAME)(const CALL&);
-#define WORKBENCH_KERNEL_DECLARATION(NAME, CALL) void NAME(const CALL& call);
-#define WORKBENCH_KERNEL_ENTRY(NAME, CALL) NAME,
+#define WORKBENCH_KERNEL_POINTER(NAME, CALL, OP) void (*NAME)(const CALL&);
+#define WORKBENCH_KERNEL_DECLARATION(NAME, CALL, OP) void NAME(const CALL& call);
+#define WORKBENCH_KERNEL_ENTRY(NAME, CALL, OP) NAME,
 
 struct Kernels {
     const char* name; // of the instruction set, or "cuda"

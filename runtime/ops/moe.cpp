@@ -196,15 +196,6 @@ at::Tensor pickExperts(const PackedWeight& weight, const at::Tensor& indices) {
     return output;
 }
 
-RouteOrder parseRouteOrder(std::string_view name) {
-    if (name == "softmax_first")
-        return RouteOrder::SoftmaxFirst;
-    TORCH_CHECK_VALUE(name == "top_k_first",
-                      "workbench::moe_route: order must be one of softmax_first, top_k_first, got '", name,
-                      "'.");
-    return RouteOrder::TopKFirst;
-}
-
 std::tuple<at::Tensor, at::Tensor> moeRoute(const at::Tensor& logits, const RouteSpec& spec) {
     return moeRouteWith(kernelsFor("moe_route", logits), logits, spec);
 }

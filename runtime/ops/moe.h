@@ -20,7 +20,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <string_view>
 #include <tuple>
 
 namespace workbench::ops {
@@ -52,9 +51,6 @@ struct RouteSpec {
     bool sorted = true;                ///< largest first; else in the order that at::topk leaves them in
     at::ScalarType dtype = at::kFloat; ///< of the weights; everything before is computed in float32
 };
-
-/// "softmax_first" or "top_k_first".
-RouteOrder parseRouteOrder(std::string_view name);
 
 std::tuple<at::Tensor, at::Tensor> moeRoute(const at::Tensor& logits, const RouteSpec& spec);
 std::tuple<at::Tensor, at::Tensor> moeRouteWith(const Kernels& kernels, const at::Tensor& logits,

@@ -19,6 +19,10 @@ enum class RopeStyle { Half, Interleaved };
 /// window; also later ones.
 enum class MaskKind { Causal, Sliding, Chunked, Full };
 
+/// How a router makes its weights: softmax over all experts, then the selection; or the selection by logits,
+/// then softmax over the selected ones.
+enum class RouteOrder { SoftmaxFirst, TopKFirst };
+
 /// How the numbers of a product's weight are kept: as they are stored in the checkpoint, or in 8 or
 /// 4 bits (quantised_panel.h).
 enum class WeightFormat { stored, int8, int4 };

@@ -31,24 +31,26 @@ std::int64_t storedTokens(const benchmark::Load& load, std::int64_t blockTokens)
     return std::min(running * longest, benchmark::allTokens(load) + std::ssize(load) * blockTokens);
 }
 
-/// By the names of opFamily: a bar of hand-written code stands beside that of a program.
+void addSeconds(Json& families, std::string_view op, double seconds) {
+    const std::string family(opFamily(op));
+    families[family] = families.value(family, 0.0) + seconds;
+}
+
+/// By the families of the kernels' ops: a bar of hand-written code stands beside that of a program.
 Json kernelsJson(const ops::KernelTimes& times) {
-    static_assert(sizeof(times) == 9 * sizeof(double), "a new kernel needs its family here");
-    return {{"products", times.linear},
-            {"attention", times.attention},
-            {"norms", times.rmsNorm},
-            {"rotary", times.rope},
-            {"activations", times.actAndMul},
-            {"experts", times.groupedLinear + times.moeProduct + times.moeSum + times.moeRoute}};
+    Json families = Json::object();
+#define WORKBENCH_ADD_SECONDS(NAME, CALL, OP) addSeconds(families, OP, times.NAME);
+    WORKBENCH_KERNELS(WORKBENCH_ADD_SECONDS)
+    WORKBENCH_CPU_KERNELS(WORKBENCH_ADD_SECONDS)
+#undef WORKBENCH_ADD_SECONDS
+    return families;
 }
 
 Json familiesJson(const Graph& graph, const std::vector<double>& seconds) {
     Json families = Json::object();
     for (std::size_t i = 0; i < seconds.size(); ++i)
-        if (seconds[i] > 0) {
-            const std::string family(opFamily(graph.nodes[i].op));
-            families[family] = families.value(family, 0.0) + seconds[i];
-        }
+        if (seconds[i] > 0)
+            addSeconds(families, graph.nodes[i].op, seconds[i]);
     return families;
 }
 

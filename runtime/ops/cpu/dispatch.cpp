@@ -88,7 +88,7 @@ void timed(void (*kernel)(const Call&), double KernelTimes::*seconds, const Call
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-#define WORKBENCH_TIMED_KERNEL(NAME, CALL)                                                                   \
+#define WORKBENCH_TIMED_KERNEL(NAME, CALL, OP)                                                               \
     [](const CALL& call) { timed(chosen().NAME, &KernelTimes::NAME, call); },
 
 const Kernels kTimed{"timed",

@@ -5,7 +5,7 @@
 namespace workbench {
 
 /// What kind of work an operator of a graph ("aten.silu.default") is, for reports: "products", "attention",
-/// "norms", "rotary", "activations", "embedding", "copies", "views" or "elementwise".
+/// "softmax", "norms", "rotary", "activations", "experts", "embedding", "copies", "views" or "elementwise".
 std::string_view opFamily(std::string_view op);
 
 } // namespace workbench

@@ -205,13 +205,57 @@ Status Program::runStep(const FramePlan::Step& step, const DirectCall::Function&
     return Ok{};
 }
 
+/// The plan's values for all of `positions`, by its nodes.
+std::vector<at::Tensor> Program::positionRows(const at::Tensor& positions) {
+    std::vector<at::Tensor> values = m_constants;
+    values[static_cast<std::size_t>(m_positionPlan.positions)] = positions;
+    for (const std::int32_t index : m_positionPlan.nodes) {
+        BoundNode node = m_nodes[static_cast<std::size_t>(index)];
+        node.keepAll();
+        if (auto done = runOne(node, {}, values); !done)
+            TORCH_CHECK(false, done.error().message);
+    }
+    std::vector<at::Tensor> rows;
+    for (const ValueId id : m_positionPlan.rows)
+        rows.push_back(values[static_cast<std::size_t>(id)]);
+    return rows;
+}
+
+/// False where the nodes of the position plan have to run.
+Result<bool> Program::fillPositionRows(RunFrame& frame) {
+    if (m_positionPlan.rows.empty())
+        return false;
+    const at::Tensor positions = frame.values[static_cast<std::size_t>(m_positionPlan.positions)];
+    if (!positions.is_cpu() || !positions.is_contiguous())
+        return false;
+    return guarded("Computing what depends on the tokens' positions alone", [&]() -> Result<bool> {
+        if (!m_positionRows.cover(positions, [&](const at::Tensor& all) { return positionRows(all); }))
+            return false;
+        const std::vector<ValueId>& adopted = m_frames.plan().adopted;
+        for (std::size_t i = 0; i < m_positionPlan.rows.size(); ++i) {
+            const ValueId id = m_positionPlan.rows[i];
+            const auto home = std::ranges::find(adopted, id);
+            frame.values[static_cast<std::size_t>(id)] = m_positionRows.gather(
+                i, positions,
+                home == adopted.end() ? at::Tensor()
+                                      : frame.homes[static_cast<std::size_t>(home - adopted.begin())]);
+        }
+        return true;
+    });
+}
+
 Status Program::runSteps(RunFrame& frame, const RunOptions& options) {
     const std::vector<FramePlan::Step>& steps = m_frames.plan().steps;
+    auto hasRows = fillPositionRows(frame);
+    if (!hasRows)
+        return hasRows.error();
     const BoundNode* current = nullptr;
     try {
         for (std::size_t i = 0; i < steps.size(); ++i) {
             if (isCancelled(options))
                 return cancelled();
+            if (*hasRows && m_positionPlan.isNode[static_cast<std::size_t>(steps[i].node)])
+                continue;
             current = &m_nodes[static_cast<std::size_t>(steps[i].node)];
             if (auto done = timed(*current, options,
                                   [&] { return runStep(steps[i], frame.prepared[i], options, frame); });

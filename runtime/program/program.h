@@ -6,6 +6,7 @@
 #include "runtime/program/kv_cache.h"
 #include "runtime/program/paged_kv_cache.h"
 #include "runtime/program/parameter_source.h"
+#include "runtime/program/position_rows.h"
 #include "runtime/program/run_frames.h"
 #include "runtime/program/sym_table.h"
 
@@ -106,6 +107,8 @@ private:
     Result<std::vector<at::Tensor>> runInFrame(RunFrame& frame, std::span<const at::Tensor> inputs,
                                                const RunOptions& options);
     Status runSteps(RunFrame& frame, const RunOptions& options);
+    Result<bool> fillPositionRows(RunFrame& frame);
+    std::vector<at::Tensor> positionRows(const at::Tensor& positions);
     Status runStep(const FramePlan::Step& step, const DirectCall::Function& prepared,
                    const RunOptions& options, RunFrame& frame);
     void setInputs(std::span<const at::Tensor> inputs, std::vector<at::Tensor>& values) const;
@@ -123,6 +126,8 @@ private:
     std::unordered_map<std::string, ValueId> m_byName;
     SymTable m_symbols;
     RunFrames m_frames;
+    PositionPlan m_positionPlan;
+    PositionRows m_positionRows;
     torch::jit::Stack m_stack;
     std::int64_t m_parameterCount = 0;
     std::int64_t m_parameterBytes = 0;

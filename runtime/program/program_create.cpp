@@ -37,6 +37,8 @@ Result<Program> Program::create(Graph graph, ParameterSource& parameters) {
     if (auto direct = program.makeDirectCalls(); !direct)
         return direct.error();
     program.m_frames = RunFrames(planFrame(program.m_graph, program.m_nodes, program.m_knownSymbols));
+    program.m_positionPlan = planPositions(program.m_graph, program.m_nodes,
+                                           [&](ValueId id) { return program.constant(id) != nullptr; });
     return program;
 }
 

@@ -77,8 +77,7 @@ void copyPanel(WeightType type, const std::byte* panel, int64_t rows, int64_t co
     if (type.format == WeightFormat::stored)
         unpackPanel(reinterpret_cast<const Cell*>(panel), rows, bytes, plain);
     else
-        for (int64_t row = 0; row < rows; ++row)
-            dequantiseRow(type, panel, row, columns, plain + row * bytes);
+        dequantisePanel(type, panel, rows, columns, plain);
 }
 
 } // namespace
@@ -87,8 +86,13 @@ bool canPack(c10::ScalarType dtype) {
     return dtype == c10::ScalarType::Float || dtype == c10::ScalarType::BFloat16;
 }
 
-bool packRows(WeightType type, const void* plain, int64_t rows, int64_t columns, void* panels) {
-    const int64_t bytes = rowBytes(type, columns);
+bool canQuantise(c10::ScalarType dtype) {
+    return canPack(dtype) || dtype == c10::ScalarType::Half || dtype == c10::ScalarType::Double;
+}
+
+bool packRows(WeightType type, c10::ScalarType source, const void* plain, int64_t rows, int64_t columns,
+              void* panels) {
+    const int64_t bytes = rowBytes(source, columns);
     const int64_t stride = panelBytes(type, columns);
     std::atomic<bool> fits = true;
     parallelFor(panelCount(rows), 8, [&](int64_t begin, int64_t end) {
@@ -98,7 +102,7 @@ bool packRows(WeightType type, const void* plain, int64_t rows, int64_t columns,
             const int64_t count = std::min(kPanelRows, rows - i * kPanelRows);
             if (type.format == WeightFormat::stored)
                 packPanel(from, count, bytes, cellsPerRow(type.dtype, columns), reinterpret_cast<Cell*>(to));
-            else if (!quantisePanel(type, from, count, columns, to))
+            else if (!quantisePanel(type.format, source, from, count, columns, to))
                 fits = false;
         }
     });
@@ -122,19 +126,24 @@ PackedWeight PackedWeight::of(const at::Tensor& plain, WeightFormat format) {
 }
 
 std::optional<PackedWeight> PackedWeight::tryOf(const at::Tensor& plain, WeightFormat format) {
-    TORCH_CHECK_VALUE((plain.dim() == 2 || plain.dim() == 3) && canPack(plain.scalar_type()) &&
+    return tryOf(plain, WeightType(plain.scalar_type(), format));
+}
+
+std::optional<PackedWeight> PackedWeight::tryOf(const at::Tensor& plain, WeightType type) {
+    const c10::ScalarType source = plain.scalar_type();
+    const bool taken = type.format == WeightFormat::stored ? source == type.dtype : canQuantise(source);
+    TORCH_CHECK_VALUE((plain.dim() == 2 || plain.dim() == 3) && canPack(type.dtype) && taken &&
                           plain.is_cpu(),
                       "workbench::linear: only matrices of float32 or bfloat16 on the CPU are packed, got ",
-                      plain.scalar_type(), " of ", plain.sizes(), ".");
+                      source, " of ", plain.sizes(), ".");
     const at::Tensor contiguous = plain.contiguous();
-    const WeightType type(plain.scalar_type(), format);
     const int64_t rows = plain.size(-2), columns = plain.size(-1);
     const auto* data = static_cast<const std::byte*>(contiguous.const_data_ptr());
-    const int64_t bytes = rows * rowBytes(type, columns);
+    const int64_t bytes = rows * rowBytes(source, columns);
     bool fits = true;
     auto weight =
         stacked(type, plain.dim() == 3 ? plain.size(0) : 1, rows, columns, [&](int64_t block, void* panels) {
-            fits = fits && packRows(type, data + block * bytes, rows, columns, panels);
+            fits = fits && packRows(type, source, data + block * bytes, rows, columns, panels);
         });
     return fits ? std::optional(std::move(weight)) : std::nullopt;
 }
@@ -156,8 +165,9 @@ PackedWeight PackedWeight::joined(const std::vector<PackedWeight>& parts) {
     TORCH_CHECK_VALUE(!parts.empty(), "workbench::linear: there are no weights to join.");
     std::vector<Block> blocks;
     for (const PackedWeight& part : parts) {
-        TORCH_CHECK_VALUE(part.type() == parts[0].type() && part.columns() == parts[0].columns(),
-                          "workbench::linear: weights of different dtypes or widths cannot be joined.");
+        TORCH_CHECK_VALUE(
+            part.type() == parts[0].type() && part.columns() == parts[0].columns(),
+            "workbench::linear: weights of different dtypes, formats or widths cannot be joined.");
         blocks.insert(blocks.end(), part.blocks().begin(), part.blocks().end());
     }
     return {parts[0].type(), parts[0].columns(), std::move(blocks)};

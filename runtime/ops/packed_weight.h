@@ -27,9 +27,14 @@ namespace workbench::ops {
 /// Whether weights of this dtype are packed: float32 and bfloat16.
 bool canPack(c10::ScalarType dtype);
 
-/// Packs plain rows (contiguous, [rows, columns], of type.dtype) to `panels`, of packedBytes(). False when
-/// they have a value that quantisePanel() refuses; weights as stored have none.
-[[nodiscard]] bool packRows(WeightType type, const void* plain, int64_t rows, int64_t columns, void* panels);
+/// Whether weights in fewer bits are made of numbers of this dtype: plain floating-point ones.
+bool canQuantise(c10::ScalarType dtype);
+
+/// Packs plain rows (contiguous, [rows, columns], of `source`: type.dtype, or for weights in fewer bits any
+/// that canQuantise()) to `panels`, of packedBytes(). False when they have a value that quantisePanel()
+/// refuses; weights as stored have none.
+[[nodiscard]] bool packRows(WeightType type, c10::ScalarType source, const void* plain, int64_t rows,
+                            int64_t columns, void* panels);
 
 /// A weight [rows, columns]. Copies share the memory.
 class PackedWeight {
@@ -45,6 +50,9 @@ public:
     static PackedWeight of(const at::Tensor& plain, WeightFormat format = WeightFormat::stored);
     /// The same; nothing for values that the format cannot have (packRows).
     static std::optional<PackedWeight> tryOf(const at::Tensor& plain, WeightFormat format);
+    /// The same for products of another dtype than the numbers are given in, which are not rounded to it
+    /// before they become fewer bits.
+    static std::optional<PackedWeight> tryOf(const at::Tensor& plain, WeightType type);
     /// `count` blocks of `rows` rows in one piece of memory, which `fill(block, panels)` writes, packed.
     static PackedWeight stacked(WeightType type, int64_t count, int64_t rows, int64_t columns,
                                 const std::function<void(int64_t block, void* panels)>& fill);

@@ -1,8 +1,10 @@
 #include "runtime/ops/quantised_panel.h"
 
 #include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -17,16 +19,23 @@ T loadAt(const std::byte* at) {
     return value;
 }
 
-/// Columns from `columns` on are zeros.
+template <typename T>
+void widenFrom(const void* row, int64_t columns, std::vector<float>& wide) {
+    const auto* from = static_cast<const T*>(row);
+    std::transform(from, from + columns, wide.begin(), [](T value) { return static_cast<float>(value); });
+}
+
+/// Columns from `columns` on are zeros. Exact, but for float64.
 void widen(c10::ScalarType dtype, const void* row, int64_t columns, std::vector<float>& wide) {
     std::fill(wide.begin() + columns, wide.end(), 0.0f);
-    if (dtype == c10::ScalarType::Float) {
-        std::memcpy(wide.data(), row, static_cast<size_t>(columns) * sizeof(float));
-        return;
-    }
-    const auto* from = static_cast<const c10::BFloat16*>(row);
-    for (int64_t i = 0; i < columns; ++i)
-        wide[static_cast<size_t>(i)] = static_cast<float>(from[i]);
+    if (dtype == c10::ScalarType::Float)
+        widenFrom<float>(row, columns, wide);
+    else if (dtype == c10::ScalarType::BFloat16)
+        widenFrom<c10::BFloat16>(row, columns, wide);
+    else if (dtype == c10::ScalarType::Half)
+        widenFrom<c10::Half>(row, columns, wide);
+    else
+        widenFrom<double>(row, columns, wide);
 }
 
 bool canQuantise(const std::vector<float>& row) {
@@ -123,18 +132,93 @@ void dequantise(WeightFormat format, const std::byte* panel, int64_t lane, int64
         dequantiseFromInt4(panel, lane, columns, to);
 }
 
+/// A few columns of all 16 rows, as a panel has them: loops over the rows are vectors.
+constexpr int64_t kTileColumns = kInt4Cell;
+using Tile = float[kTileColumns][kPanelRows];
+
+void int8Tile(const std::byte* panel, int64_t first, int64_t count, Tile& tile) {
+    float scales[kPanelRows];
+    std::memcpy(scales, panel, sizeof(scales));
+    const auto* from = reinterpret_cast<const int8_t*>(panel + kInt8ScaleBytes) + first * kPanelRows;
+    for (int64_t i = 0; i < count; ++i)
+        for (int64_t lane = 0; lane < kPanelRows; ++lane)
+            tile[i][lane] = scales[lane] * static_cast<float>(from[i * kPanelRows + lane]);
+}
+
+/// `first` is a multiple of kInt4Cell. What fills columns up is there, too.
+void int4Tile(const std::byte* panel, int64_t groups, int64_t first, Tile& tile) {
+    c10::BFloat16 stored[kPanelRows];
+    std::memcpy(stored, panel + int4ScaleAt(first / kInt4Group, 0), sizeof(stored));
+    float scales[kPanelRows];
+    std::copy(std::begin(stored), std::end(stored), scales);
+    uint32_t cells[kPanelRows];
+    std::memcpy(cells, panel + int4CellAt(groups, first, 0), sizeof(cells));
+    for (int64_t i = 0; i < kTileColumns; ++i) {
+        const int shift = 4 * int4Place(static_cast<int>(i));
+        for (int64_t lane = 0; lane < kPanelRows; ++lane) {
+            const auto kept = static_cast<int32_t>((cells[lane] >> shift) & 15);
+            tile[i][lane] = scales[lane] * static_cast<float>(kept - 8);
+        }
+    }
+}
+
+/// `rows` rows of `count` columns.
+void storeTile(const Tile& tile, int64_t rows, int64_t count, int64_t stride, float* to) {
+    for (int64_t row = 0; row < rows; ++row)
+        for (int64_t i = 0; i < count; ++i)
+            to[row * stride + i] = tile[i][row];
+}
+
+/// Rounded in pairs, as 32 bits, which are half as many to move.
+void storeTile(const Tile& tile, int64_t rows, int64_t count, int64_t stride, c10::BFloat16* to) {
+    uint32_t pairs[kTileColumns / 2][kPanelRows];
+    const auto rounded = [](float value) { // to nearest even; there is no NaN
+        const auto bits = std::bit_cast<uint32_t>(value);
+        return (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    };
+    for (int64_t i = 0; i < kTileColumns / 2; ++i)
+        for (int64_t lane = 0; lane < kPanelRows; ++lane)
+            pairs[i][lane] = rounded(tile[2 * i][lane]) | rounded(tile[2 * i + 1][lane]) << 16;
+    for (int64_t row = 0; row < rows; ++row) {
+        c10::BFloat16* from = to + row * stride;
+        for (int64_t i = 0; i + 1 < count; i += 2)
+            std::memcpy(static_cast<void*>(from + i), &pairs[i / 2][row], sizeof(uint32_t));
+        if (count % 2 == 1)
+            std::memcpy(static_cast<void*>(from + count - 1), &pairs[count / 2][row], sizeof(c10::BFloat16));
+    }
+}
+
+template <typename T>
+void dequantiseAll(WeightFormat format, const std::byte* panel, int64_t rows, int64_t columns, T* to) {
+    const int64_t groups = int4Groups(columns);
+    Tile tile{};
+    for (int64_t first = 0; first < columns; first += kTileColumns) {
+        const int64_t count = std::min(kTileColumns, columns - first);
+        if (format == WeightFormat::int8)
+            int8Tile(panel, first, count, tile);
+        else
+            int4Tile(panel, groups, first, tile);
+        if (count == kTileColumns)
+            storeTile(tile, rows, kTileColumns, columns, to + first);
+        else
+            storeTile(tile, rows, count, columns, to + first);
+    }
+}
+
 } // namespace
 
-bool quantisePanel(WeightType type, const void* plain, int64_t rows, int64_t columns, void* panel) {
-    const int64_t rowBytes = columns * static_cast<int64_t>(c10::elementSize(type.dtype));
+bool quantisePanel(WeightFormat format, c10::ScalarType source, const void* plain, int64_t rows,
+                   int64_t columns, void* panel) {
+    const WeightType type(source, format);
+    const int64_t rowBytes = columns * static_cast<int64_t>(c10::elementSize(source));
     auto* to = static_cast<std::byte*>(panel);
-    std::memset(to, 0, static_cast<size_t>(panelBytes(type, columns)));
+    std::fill_n(to, panelBytes(type, columns), std::byte{0});
     std::vector<float> wide(static_cast<size_t>(packedColumns(type, columns)));
     for (int64_t row = 0; row < rows; ++row) {
-        widen(type.dtype, static_cast<const std::byte*>(plain) + row * rowBytes, columns, wide);
+        widen(source, static_cast<const std::byte*>(plain) + row * rowBytes, columns, wide);
         if (!canQuantise(wide))
             return false;
-        type.format == WeightFormat::int8 ? quantiseToInt8(wide, row, to) : quantiseToInt4(wide, row, to);
+        format == WeightFormat::int8 ? quantiseToInt8(wide, row, to) : quantiseToInt4(wide, row, to);
     }
     return true;
 }
@@ -145,6 +229,14 @@ void dequantiseRow(WeightType type, const void* panel, int64_t row, int64_t colu
         dequantise(type.format, from, row, columns, static_cast<float*>(to));
     else
         dequantise(type.format, from, row, columns, static_cast<c10::BFloat16*>(to));
+}
+
+void dequantisePanel(WeightType type, const void* panel, int64_t rows, int64_t columns, void* to) {
+    const auto* from = static_cast<const std::byte*>(panel);
+    if (type.dtype == c10::ScalarType::Float)
+        dequantiseAll(type.format, from, rows, columns, static_cast<float*>(to));
+    else
+        dequantiseAll(type.format, from, rows, columns, static_cast<c10::BFloat16*>(to));
 }
 
 } // namespace workbench::ops

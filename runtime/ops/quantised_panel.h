@@ -1,5 +1,5 @@
 // Weights in fewer bits than the checkpoint has; activations and sums stay as they are. Symmetric, so that
-// zero stays zero and a product needs no sums of its inputs beside its own:
+// zero stays zero (products with int4 need sums of their inputs all the same, since q + 8 is what it keeps):
 //
 //   int8   one scale for each row, max |w| / 127 in float32; w = scale * q, q = w / scale rounded to nearest
 //          even, at most 127 either way. A panel is [16] scales, then [columns][16] q.
@@ -36,11 +36,15 @@ constexpr int int4Place(int column) {
 /// it are still finite.
 inline constexpr float kLargestQuantised = 0x1p120f;
 
-/// Packs the first `rows` (at most 16) of plain rows [rows, columns] of type.dtype. False when one of them is
-/// not a number, infinite or above kLargestQuantised; the panel is then unspecified.
-bool quantisePanel(WeightType type, const void* plain, int64_t rows, int64_t columns, void* panel);
+/// Packs the first `rows` (at most 16) of plain rows [rows, columns] of `source`, for which canQuantise() is
+/// true, to a panel of `format`, which is the same whatever dtype products have. False when a number is none,
+/// infinite or above kLargestQuantised; the panel is then unspecified.
+bool quantisePanel(WeightFormat format, c10::ScalarType source, const void* plain, int64_t rows,
+                   int64_t columns, void* panel);
 
 /// Row `row` (0 to 15) of a panel, rounded to type.dtype.
 void dequantiseRow(WeightType type, const void* panel, int64_t row, int64_t columns, void* to);
+/// The first `rows` (at most 16) rows of a panel, [rows, columns], with the same numbers, in less time.
+void dequantisePanel(WeightType type, const void* panel, int64_t rows, int64_t columns, void* to);
 
 } // namespace workbench::ops

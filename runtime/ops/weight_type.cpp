@@ -4,13 +4,14 @@
 
 namespace workbench::ops {
 
+std::string_view nameOf(WeightFormat format) {
+    return format == WeightFormat::int8 ? "int8" : format == WeightFormat::int4 ? "int4" : "stored";
+}
+
 std::optional<WeightFormat> weightFormatFromName(std::string_view name) {
-    if (name == "stored")
-        return WeightFormat::stored;
-    if (name == "int8")
-        return WeightFormat::int8;
-    if (name == "int4")
-        return WeightFormat::int4;
+    for (const WeightFormat format : {WeightFormat::stored, WeightFormat::int8, WeightFormat::int4})
+        if (nameOf(format) == name)
+            return format;
     return std::nullopt;
 }
 

@@ -26,6 +26,7 @@ struct WeightType {
 };
 
 /// "stored", "int8", "int4".
+std::string_view nameOf(WeightFormat format);
 std::optional<WeightFormat> weightFormatFromName(std::string_view name);
 
 /// Columns with what fills them up.

@@ -6,7 +6,6 @@
 #include "runtime/ops/thread_pool.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <type_traits>
 
@@ -44,8 +43,7 @@ template <typename T, typename Operand>
 void convertRow(const T* from, int64_t columns, Operand* to, int64_t filled) {
     int64_t column = 0;
     if constexpr (std::is_same_v<T, Operand>) {
-        std::memcpy(to, from, static_cast<size_t>(columns) * sizeof(T));
-        column = columns;
+        column = std::copy_n(from, columns, to) - to;
     } else {
         for (; column + 16 <= columns; column += 16)
             store(load(from + column), to + column);

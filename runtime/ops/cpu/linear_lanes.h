@@ -70,7 +70,7 @@ struct StoredPanel {
     }
 };
 
-/// Integers of 8 bits: sums of scale * q * input are scaled at their end.
+/// Integers of 8 bits: sums of q * input are scaled at their end.
 template <typename T>
 struct Int8Panel {
     using Value = T;
@@ -82,7 +82,8 @@ struct Int8Panel {
 };
 
 /// Integers of 4 bits, kept as q + 8. A group's sum of (q + 8) * input begins with -8 times the sum of its
-/// inputs, and is scaled at its end. An infinite input gives NaN, as it does with any weight of zero.
+/// inputs, and is scaled at its end. An infinite input gives NaN, as it does with any weight of zero, and so
+/// does one above about FLT_MAX / 256, where these sums overflow (8 * 32 inputs; 24 * 32 of bfloat16 pairs).
 template <typename T>
 struct Int4Panel {
     using Value = T;
@@ -141,7 +142,8 @@ struct Lanes<Int8<T>> : FloatLanes, Int8Panel<T> {
     }
 };
 
-/// Bits are masked where they are, and inputs take the power of 16 that this leaves, which is exact.
+/// Bits are masked where they are, and inputs take the power of 16 that this leaves, which is exact but for
+/// inputs below 2^-102, which lose bits as denormal numbers (2^-126 * 2^24).
 template <typename T>
 struct Lanes<Int4<T>> : FloatLanes, Int4Panel<T> {
     static constexpr int kStep = kInt4Cell;

@@ -2,7 +2,7 @@
 // rows are given in GB/s of weights read beside the rate at which the same threads read memory, many rows in
 // GFLOP/s beside the float32 peak of one core times the threads. Weights of one shape are many copies taken
 // in turn, so that they come from memory. Not a test: figures depend on the machine and its load.
-//   usage: runtime_linear_bench [rounds] [int8 | int4]
+//   usage: runtime_linear_bench [rounds] [stored | int8 | int4]
 // With a format: products with weights in it against those with weights as stored.
 #include "runtime/ops/linear.h"
 #include "runtime/ops/thread_pool.h"
@@ -107,8 +107,14 @@ int main(int count, char** arguments) {
     using namespace workbench::ops;
     if (count > 1)
         rounds = std::max(1, std::atoi(arguments[1]));
-    if (count > 2)
-        format = weightFormatFromName(arguments[2]).value_or(WeightFormat::stored);
+    if (count > 2) {
+        const auto known = weightFormatFromName(arguments[2]);
+        if (!known || count > 3) {
+            std::fprintf(stderr, "usage: runtime_linear_bench [rounds] [stored | int8 | int4]\n");
+            return 2;
+        }
+        format = *known;
+    }
     std::printf("%s, %d threads, %d rounds\n", cpuKernels().name, at::get_num_threads(), rounds);
     const at::Tensor memory = at::ones({64 << 20});
     const c10::InferenceMode inference;

@@ -227,7 +227,7 @@ TEST_P(QuantisedWeight, LosesAtMostHalfAStep) {
     EXPECT_TRUE((std::get<0>(error.max(1, true)) > step * 0.4).any().item<bool>());
 }
 
-TEST_P(QuantisedWeight, LosesAtMostAStepOf4BitsAndHalfOnAverage) {
+TEST_P(QuantisedWeight, LosesAtMostAStepOf4BitsAndAQuarterOnAverage) {
     const at::Tensor plain = at::randn({64, 320}).to(GetParam()).to(at::kFloat);
     const at::Tensor step = int4Of(plain).scales.abs();
     const at::Tensor error = (PackedWeight::of(plain, WeightFormat::int4).unpacked() - plain).abs() / step;

@@ -118,9 +118,6 @@ bool isOperator(const BoundNode& node, const char* name) {
 bool isProduct(const BoundNode& node) {
     return isOperator(node, "aten::linear");
 }
-bool isLookup(const BoundNode& node) {
-    return isOperator(node, "aten::embedding");
-}
 bool isExperts(const BoundNode& node) {
     return isOperator(node, "workbench::moe_experts");
 }
@@ -140,10 +137,6 @@ bool isPick(const BoundNode& node) {
 constexpr std::size_t kGateUp = 3, kDown = 4;
 std::size_t weightArgument(const BoundNode& node) {
     return isExperts(node) ? kGateUp : isProduct(node) ? 1 : 0;
-}
-
-bool isVector(const TensorMeta& meta) {
-    return meta.shape.size() == 1 && meta.dtype == ScalarType::i64;
 }
 
 /// A weight that a program packed, or that something else reads as it is.
@@ -192,28 +185,6 @@ void BoundNode::dropLast(std::vector<at::Tensor>& values) const {
         for (std::size_t i = 0; i < slot.values.size(); ++i)
             if (slot.last[i] && slot.values[i] != kNone)
                 values[static_cast<std::size_t>(slot.values[i])].reset();
-}
-
-WeightUse weightUse(const Graph& graph, const BoundNode& node, ValueId id) {
-    // A weight that is another input of the node, too, must stay a tensor.
-    const auto inputs = node.inputs();
-    if (std::count(inputs.begin(), inputs.end(), id) != 1)
-        return WeightUse::other;
-    const Node& it = graph.node(node.node);
-    if (isExperts(node))
-        return operand(it, "gate_up") == id || operand(it, "down") == id ? WeightUse::experts
-                                                                         : WeightUse::other;
-    if (isPick(node))
-        return operand(it, "self") == id && graph.value(id).meta.shape.size() == 3 &&
-                       std::all_of(
-                           inputs.begin(), inputs.end(),
-                           [&](ValueId other) { return other == id || isVector(graph.value(other).meta); })
-                   ? WeightUse::experts
-                   : WeightUse::other;
-    const bool product = isProduct(node);
-    if ((!product && !isLookup(node)) || operand(it, "weight") != id)
-        return WeightUse::other;
-    return product ? WeightUse::product : WeightUse::lookup;
 }
 
 std::string describeNode(const Graph& graph, NodeId node) {

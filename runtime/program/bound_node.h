@@ -90,13 +90,6 @@ struct BoundNode {
 /// names the node. Symbolic integers are added to `symbols`.
 Result<BoundNode> bindNode(const Graph& graph, NodeId node, SymTable& symbols);
 
-/// What a node does with a parameter that can be packed.
-enum class WeightUse { product, lookup, experts, other };
-/// How `node` uses the value `id`, one of its inputs: as the weight of aten.linear, as that of
-/// aten.embedding, as matrices [experts, rows, columns] that are used whole (workbench.moe_experts) or picked
-/// (aten.index with one list of indices), or otherwise.
-WeightUse weightUse(const Graph& graph, const BoundNode& node, ValueId id);
-
 /// "aten.add.Tensor (%y in model.layers.0.mlp, modeling_llama.py:52)": how messages name a node.
 std::string describeNode(const Graph& graph, NodeId node);
 

@@ -12,6 +12,10 @@ Result<ops::PackedWeight> ParameterSource::fetchPacked(const Input& input, const
                    [&]() -> Result<ops::PackedWeight> { return ops::PackedWeight::of(*tensor); });
 }
 
+Result<ops::PackedWeight> ParameterSource::fetchPackedAsStored(const Input& input, const TensorMeta& meta) {
+    return fetchPacked(input, meta);
+}
+
 std::optional<ops::PackedWeight> ParameterSource::findPacked(const Input&, const TensorMeta&) {
     return std::nullopt;
 }

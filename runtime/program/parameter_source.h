@@ -20,6 +20,8 @@ public:
     /// The same for a matrix [rows, columns] of float32 or bfloat16 that only products read. A source that
     /// keeps no packed weights makes one of the tensor.
     virtual Result<ops::PackedWeight> fetchPacked(const Input& input, const TensorMeta& meta);
+    /// The same, from a source that makes fewer bits of others: with the numbers that fetch() gives.
+    virtual Result<ops::PackedWeight> fetchPackedAsStored(const Input& input, const TensorMeta& meta);
     /// The packed weight, where fetching it would take no memory: it is there for a tied parameter.
     virtual std::optional<ops::PackedWeight> findPacked(const Input& input, const TensorMeta& meta);
 };

@@ -9,6 +9,7 @@
 #include "runtime/program/position_rows.h"
 #include "runtime/program/run_frames.h"
 #include "runtime/program/sym_table.h"
+#include "runtime/program/weight_use.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -75,14 +76,6 @@ private:
     explicit Program(Graph graph) : m_graph(std::move(graph)) {}
 
     Status fetchParameters(ParameterSource& parameters);
-    /// Who reads a value.
-    struct WeightUses {
-        bool product = false;
-        bool lookup = false;
-        bool experts = false;
-        bool other = false;
-    };
-    std::vector<WeightUses> weightUses() const;
     Result<bool> fetchPacked(const Input& input, const WeightUses& uses, bool lookups,
                              ParameterSource& parameters);
     void usePacked(ValueId value, ops::PackedWeight weight);

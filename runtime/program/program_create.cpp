@@ -91,21 +91,11 @@ Status Program::bindNodes() {
     return Ok{};
 }
 
-/// Removes nodes whose values nobody reads, such as the scalar arithmetic that asserts leave behind.
+/// Removes nodes whose values nobody reads.
 void Program::dropUnused() {
-    std::vector<bool> needed(m_graph.values.size());
-    for (const ValueId id : m_graph.outputs)
-        needed[static_cast<std::size_t>(id)] = true;
-    for (auto node = m_nodes.rbegin(); node != m_nodes.rend(); ++node) {
-        const auto isNeeded = [&](ValueId id) { return needed[static_cast<std::size_t>(id)]; };
-        if (!node->outputs.empty() && std::none_of(node->outputs.begin(), node->outputs.end(), isNeeded)) {
-            node->node = kNone;
-            continue;
-        }
-        for (const ValueId id : node->inputs())
-            needed[static_cast<std::size_t>(id)] = true;
-    }
-    std::erase_if(m_nodes, [](const BoundNode& node) { return node.node == kNone; });
+    const std::vector<bool> needed = neededNodes(m_graph);
+    std::erase_if(m_nodes,
+                  [&](const BoundNode& node) { return !needed[static_cast<std::size_t>(node.node)]; });
     std::int32_t attentions = 0;
     for (BoundNode& node : m_nodes)
         if (isAttention(m_graph.node(node.node)))

@@ -46,22 +46,23 @@ Result<at::Tensor> CheckpointFiles::read(const std::string& name) const {
     return tensor;
 }
 
-bool CheckpointFiles::isMatrix(const std::string& name, ScalarType dtype) const {
+bool CheckpointFiles::canReadPacked(const std::string& name, ops::WeightType type) const {
     const SafetensorsEntry* entry = m_index->find(name);
-    return entry && entry->shape.size() == 2 && entry->dtype == dtype;
+    if (!entry || entry->shape.size() != 2)
+        return false;
+    const at::ScalarType source = toTorch(entry->dtype);
+    return type.format == ops::WeightFormat::stored ? source == type.dtype : ops::canQuantise(source);
 }
 
 Error cannotQuantise(const std::string& tensor) {
     return Error{ErrorCode::badInput,
                  tensor + " has values that are infinite, not a number or beyond 2^120, which cannot be "
-                          "quantised: load the weights as they are stored.",
+                          "quantised: load the weights as they are (--weights stored).",
                  tensor};
 }
 
-Result<ops::PackedWeight> CheckpointFiles::readPacked(const std::string& name,
-                                                      ops::WeightFormat format) const {
+Result<ops::PackedWeight> CheckpointFiles::readPacked(const std::string& name, ops::WeightType type) const {
     const SafetensorsEntry& entry = *m_index->find(name);
-    const ops::WeightType type(toTorch(entry.dtype), format);
     const std::int64_t rows = entry.shape[0];
     const std::int64_t columns = entry.shape[1];
     const std::int64_t rowBytes = columns * static_cast<std::int64_t>(bytesPerElement(entry.dtype));
@@ -76,7 +77,7 @@ Result<ops::PackedWeight> CheckpointFiles::readPacked(const std::string& name,
         const std::span<std::byte> part(plain.data(), static_cast<std::size_t>(count * rowBytes));
         if (auto done = m_index->readRange(name, static_cast<std::uint64_t>(row * rowBytes), part); !done)
             return done.error();
-        if (!ops::packRows(type, plain.data(), count, columns,
+        if (!ops::packRows(type, toTorch(entry.dtype), plain.data(), count, columns,
                            static_cast<std::byte*>(panels.get()) + ops::packedBytes(type, row, columns)))
             return cannotQuantise(name);
     }

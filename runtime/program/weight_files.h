@@ -23,11 +23,11 @@ public:
     static Result<CheckpointFiles> open(const std::filesystem::path& directory);
     bool has(const std::string& tensor) const;
     Result<at::Tensor> read(const std::string& tensor) const;
-    /// Whether the tensor is a matrix of this dtype, which readPacked() takes.
-    bool isMatrix(const std::string& tensor, ScalarType dtype) const;
+    /// Whether the tensor is a matrix, of a dtype of which readPacked() makes this type.
+    bool canReadPacked(const std::string& tensor, ops::WeightType type) const;
     /// Reads a matrix straight into panels, a few megabytes at a time. An Error names a tensor with values
     /// that the format cannot have.
-    Result<ops::PackedWeight> readPacked(const std::string& tensor, ops::WeightFormat format) const;
+    Result<ops::PackedWeight> readPacked(const std::string& tensor, ops::WeightType type) const;
 
 private:
     std::shared_ptr<const SafetensorsIndex> m_index;

@@ -8,7 +8,6 @@
 #include <ATen/ops/stack.h>
 
 #include <algorithm>
-#include <set>
 
 namespace workbench {
 namespace {
@@ -34,51 +33,22 @@ Result<std::vector<std::int64_t>> constantShape(const Input& input, const Tensor
 }
 
 /// Other dtypes than the file's are only widened or narrowed between plain floating-point types: the numbers
-/// of a quantised checkpoint mean nothing without their scales.
-Result<at::Tensor> converted(at::Tensor tensor, ScalarType dtype, const std::string& name) {
-    const at::ScalarType wanted = toTorch(dtype);
-    if (tensor.scalar_type() == wanted)
-        return tensor;
+/// of a quantised checkpoint mean nothing without their scales. Without a dtype, one of these types as it is.
+Result<at::Tensor> converted(at::Tensor tensor, std::optional<ScalarType> dtype, const std::string& name) {
+    const at::ScalarType stored = tensor.scalar_type();
+    const at::ScalarType wanted = dtype ? toTorch(*dtype) : stored;
     const auto plain = [](at::ScalarType type) {
         return type == at::kDouble || type == at::kFloat || type == at::kHalf || type == at::kBFloat16;
     };
-    if (plain(tensor.scalar_type()) && plain(wanted))
-        return tensor.to(wanted);
+    if (plain(stored) && plain(wanted))
+        return stored == wanted ? tensor : tensor.to(wanted);
+    if (dtype && stored == wanted)
+        return tensor;
     return Error{ErrorCode::badInput,
-                 name + " is stored as " + c10::toString(tensor.scalar_type()) + ", which cannot stand for " +
-                     std::string(workbench::name(dtype)) + ": quantised checkpoints are not run.",
+                 name + " is stored as " + c10::toString(stored) + ", which cannot stand for " +
+                     (dtype ? std::string(workbench::name(*dtype)) : "a floating-point weight") +
+                     ": quantised checkpoints are not run.",
                  name};
-}
-
-std::int64_t elements(const std::vector<std::int64_t>& shape) {
-    std::int64_t count = 1;
-    for (const std::int64_t size : shape)
-        count *= size;
-    return count;
-}
-
-std::string derivedKey(const DerivedParameter& from, ScalarType dtype) {
-    std::string key = "cat " + std::to_string(from.dim) + " " + std::string(name(dtype));
-    for (const std::string& source : from.sources)
-        key += " " + source;
-    return key;
-}
-
-/// Matrices that products read, and those of experts: what programs fetch packed.
-std::set<ValueId> productWeights(const Graph& graph) {
-    std::set<ValueId> weights;
-    const auto add = [&](const Node& node, std::string_view name) {
-        if (const ValueId value = operand(node, name); value != kNone)
-            weights.insert(value);
-    };
-    for (const Node& node : graph.nodes) {
-        if (node.op == "aten.linear" || node.op == "aten.linear.default")
-            add(node, "weight");
-        for (const char* name : {"gate_up", "down"})
-            if (node.op == "workbench.moe_experts")
-                add(node, name);
-    }
-    return weights;
 }
 
 /// Lets `source` look into `merged` and gives its own memory back, in every program that holds it: the
@@ -147,11 +117,14 @@ const ParameterOrigin* WeightStore::originOf(const std::string& name) const {
 }
 
 /// Parameters that are copies of one checkpoint tensor (tied ones) have one key.
-std::string WeightStore::keyOf(const std::string& name, ScalarType dtype) const {
+std::string WeightStore::keyOf(const std::string& name, std::string_view type) const {
     const ParameterOrigin* origin = originOf(name);
     const bool copied = origin && origin->op == ParameterOrigin::Op::tensor;
-    return (copied ? "tensor " + origin->tensor : "parameter " + name) + " " +
-           std::string(workbench::name(dtype));
+    return (copied ? "tensor " + origin->tensor : "parameter " + name) + " " + std::string(type);
+}
+
+std::string WeightStore::keyOf(const std::string& name, ScalarType dtype) const {
+    return keyOf(name, workbench::name(dtype));
 }
 
 Result<at::Tensor> WeightStore::stored(const std::string& name, ScalarType dtype,
@@ -167,7 +140,7 @@ Result<at::Tensor> WeightStore::stored(const std::string& name, ScalarType dtype
     return tensor;
 }
 
-Result<at::Tensor> WeightStore::parameter(const std::string& name, ScalarType dtype,
+Result<at::Tensor> WeightStore::parameter(const std::string& name, std::optional<ScalarType> dtype,
                                           const std::vector<std::int64_t>* shape) {
     if (m_spec.seed)
         return random(name, dtype, shape);
@@ -183,7 +156,7 @@ Result<at::Tensor> WeightStore::parameter(const std::string& name, ScalarType dt
 }
 
 Result<at::Tensor> WeightStore::assemble(const std::string& name, const ParameterOrigin& origin,
-                                         ScalarType dtype) {
+                                         std::optional<ScalarType> dtype) {
     if (origin.op == ParameterOrigin::Op::unsupported)
         return Error{ErrorCode::badInput,
                      name + " is made from the checkpoint by a conversion that the worker does not know.",
@@ -204,7 +177,7 @@ Result<at::Tensor> WeightStore::assemble(const std::string& name, const Paramete
     return origin.op == ParameterOrigin::Op::cat ? at::cat(parts, origin.dim) : at::stack(parts, origin.dim);
 }
 
-Result<at::Tensor> WeightStore::random(const std::string& name, ScalarType dtype,
+Result<at::Tensor> WeightStore::random(const std::string& name, std::optional<ScalarType> dtype,
                                        const std::vector<std::int64_t>* shape) {
     const ParameterOrigin* origin = originOf(name);
     if (!shape && origin && origin->shape)
@@ -230,6 +203,13 @@ Result<at::Tensor> WeightStore::notFound(const std::string& name) const {
                      "There are no weights for " + name + ": neither a checkpoint nor an archive is given.",
                      name};
     return Error{ErrorCode::badInput, "The weights of " + name + " are missing in " + places + ".", name};
+}
+
+std::string WeightStore::derivedKey(const DerivedParameter& from, ScalarType dtype) {
+    std::string key = "cat " + std::to_string(from.dim) + " " + std::string(name(dtype));
+    for (const std::string& source : from.sources)
+        key += " " + source;
+    return key;
 }
 
 Result<at::Tensor> WeightStore::derived(const DerivedParameter& from, ScalarType dtype) {
@@ -259,32 +239,6 @@ Result<at::Tensor> WeightStore::derived(const DerivedParameter& from, ScalarType
         row += part.size(0);
     }
     return merged;
-}
-
-std::int64_t WeightStore::missingBytes(const Graph& graph) const {
-    std::map<std::string, std::int64_t> missing;
-    const std::set<ValueId> products = productWeights(graph);
-    for (const Input& input : graph.inputs) {
-        const TensorMeta& meta = graph.value(input.value).meta;
-        const std::string key =
-            input.derived ? derivedKey(*input.derived, meta.dtype) : keyOf(input.target, meta.dtype);
-        const auto shape = constantShape(input, meta);
-        if (input.kind == Input::Kind::user || !shape || isKnown(key))
-            continue;
-        const auto isThere = [&](const std::string& source) { return isKnown(keyOf(source, meta.dtype)); };
-        if (input.derived &&
-            std::all_of(input.derived->sources.begin(), input.derived->sources.end(), isThere))
-            continue; // takes the place of its sources
-        const bool quantised = m_spec.format != ops::WeightFormat::stored && shape->size() >= 2 &&
-                               shape->back() > 0 && products.contains(input.value);
-        missing[key] = quantised ? ops::weightBytes({toTorch(meta.dtype), m_spec.format},
-                                                    elements(*shape) / shape->back(), shape->back())
-                                 : elements(*shape) * static_cast<std::int64_t>(bytesPerElement(meta.dtype));
-    }
-    std::int64_t bytes = 0;
-    for (const auto& [key, size] : missing)
-        bytes += size;
-    return bytes;
 }
 
 } // namespace workbench

@@ -22,6 +22,9 @@ public:
     Result<ops::PackedWeight> fetchPacked(const Input& input, const TensorMeta& meta) override {
         return reported<ops::PackedWeight>([&] { return m_store.fetchPacked(input, meta); });
     }
+    Result<ops::PackedWeight> fetchPackedAsStored(const Input& input, const TensorMeta& meta) override {
+        return reported<ops::PackedWeight>([&] { return m_store.fetchPackedAsStored(input, meta); });
+    }
     std::optional<ops::PackedWeight> findPacked(const Input& input, const TensorMeta& meta) override {
         return m_store.findPacked(input, meta);
     }
@@ -57,10 +60,34 @@ Status checkMemory(const WeightStore& store, const Graph& graph) {
         const std::string digits = std::to_string(count / 100'000'000);
         return (digits.size() > 1 ? digits.substr(0, digits.size() - 1) : "0") + "." + digits.back() + " GB";
     };
-    return Error{ErrorCode::runtimeFailed,
-                 "The weights need " + gigabytes(bytes) + " of memory, but only " + gigabytes(*available) +
-                     " are available: use a smaller dtype, or a worker on a larger machine.",
-                 {}};
+    return Error{
+        ErrorCode::runtimeFailed,
+        "The weights need " + gigabytes(bytes) + " of memory, but only " + gigabytes(*available) +
+            " are available: use a smaller dtype, weights in fewer bits (--weights int8 or int4), or "
+            "a worker on a larger machine.",
+        {}};
+}
+
+/// Fewer bits of nothing are the model as it is under another name.
+Status checkFormat(ops::WeightFormat format, const ProductWeights& weights) {
+    if (format == ops::WeightFormat::stored || weights.quantised.matrices > 0)
+        return Ok{};
+    const std::string name(ops::nameOf(format));
+    return Error{ErrorCode::badInput,
+                 "No weight of this model becomes " + name + ": the " +
+                     std::to_string(weights.stored.matrices + weights.precise.matrices) +
+                     " matrices that its products read stay as they are stored: leave out --weights " + name +
+                     ".",
+                 name};
+}
+
+Json toJson(const ProductWeights& weights) {
+    const auto count = [](const ProductWeights::Count& of) -> Json {
+        return {{"matrices", of.matrices}, {"bytes", of.bytes}};
+    };
+    return {{"quantised", count(weights.quantised)},
+            {"stored", count(weights.stored)},
+            {"precise", count(weights.precise)}};
 }
 
 /// The graph states every dtype; a request that expects another one has the wrong graph.
@@ -130,6 +157,9 @@ Result<Reply> Workshop::load(const Request& request) {
     auto store = weights(*spec);
     if (!store)
         return store.error();
+    const ProductWeights products = (*store)->productWeights(*graph);
+    if (auto some = checkFormat((*store)->format(), products); !some)
+        return some.error();
     if (auto fits = checkMemory(**store, *graph); !fits)
         return fits.error();
     ReportingSource source(**store, request, static_cast<std::int64_t>(graph->inputs.size()));
@@ -137,6 +167,8 @@ Result<Reply> Workshop::load(const Request& request) {
     if (!program)
         return program.error();
     Reply reply{{{"parameters", program->parameterCount()}, {"bytes", program->parameterBytes()}}};
+    if ((*store)->format() != ops::WeightFormat::stored)
+        reply.result["products"] = toJson(products);
     auto model = LanguageModel::create(std::move(*program));
     if (!model)
         return model.error();

@@ -17,6 +17,7 @@ from worker_client import Worker, WorkerError
 
 # Dense; the embedding tied to the head; experts.
 MODELS = ["llama", "gemma2", "qwen3-moe"]
+ROUTER = ".mlp.gate.weight"
 
 
 def int8(weight: torch.Tensor) -> torch.Tensor:
@@ -39,13 +40,13 @@ QUANTISED = {"int8": int8, "int4": int4}
 
 
 def dequantised(model: PreTrainedModel, quantise: Callable[[torch.Tensor], torch.Tensor]) -> PreTrainedModel:
-    """The model with every weight of a product replaced; an embedding is one where it is tied to the head."""
+    """The model with every weight of a product replaced, but for routers; an embedding is one where it is tied to the head."""
     changed = copy.deepcopy(model)
     lookup = changed.get_input_embeddings().weight
     tied = changed.get_output_embeddings().weight is lookup
     with torch.no_grad():
-        for parameter in changed.parameters():
-            if parameter.dim() >= 2 and (parameter is not lookup or tied):
+        for name, parameter in changed.named_parameters():
+            if parameter.dim() >= 2 and (parameter is not lookup or tied) and not name.endswith(ROUTER):
                 parameter.copy_(quantise(parameter))
     return changed
 
@@ -65,12 +66,36 @@ def test_formats_live_side_by_side_and_take_less_memory(worker: Worker, traced: 
     model = traced("llama")
     stored = model.load(worker)
     before = logits(worker, program="original", **packed(SEQUENCES))
-    sizes = [stored["bytes"]]
-    for weights in QUANTISED:
-        sizes.append(model.load(worker, name=weights, format=weights)["bytes"])
+    parameters = dict(eager(model.directory).named_parameters())
+    assert stored["bytes"] == sum(4 * parameter.numel() for parameter in parameters.values())
+    assert "products" not in stored
+    matrices = [p for name, p in parameters.items() if p.dim() == 2 and "embed" not in name]
+    for weights, row_bytes in {"int8": lambda columns: columns + 4, "int4": lambda columns: -(-columns // 2) + 2 * -(-columns // 32)}.items():
+        loaded = model.load(worker, name=weights, format=weights)
+        quantised = sum(len(matrix) * row_bytes(matrix.shape[1]) for matrix in matrices)
+        assert loaded["bytes"] == stored["bytes"] - sum(4 * matrix.numel() for matrix in matrices) + quantised
+        nothing = {"matrices": 0, "bytes": 0}
+        assert loaded["products"] == {"quantised": {"matrices": len(matrices), "bytes": quantised}, "stored": nothing, "precise": nothing}
         assert not np.array_equal(logits(worker, program=weights, **packed(SEQUENCES)), before)
-    assert sizes == sorted(sizes, reverse=True) and sizes[1] < 0.6 * sizes[0]
     assert np.array_equal(logits(worker, program="original", **packed(SEQUENCES)), before)
+
+
+def test_routers_stay_as_they_are_stored_and_are_told_apart(worker: Worker, traced: Callable[..., TracedModel]) -> None:
+    model = traced("qwen3-moe")
+    products = model.load(worker, format="int4")["products"]
+    routers = [p for name, p in eager(model.directory).named_parameters() if name.endswith(ROUTER)]
+    assert len(routers) == 2  # the first of three layers is dense
+    assert products["precise"] == {"matrices": 2, "bytes": sum(4 * router.numel() for router in routers)}
+    assert products["stored"]["matrices"] == 0
+
+
+def test_a_format_that_reaches_nothing_is_refused(worker: Worker, traced: Callable[..., TracedModel]) -> None:
+    model = traced("llama")
+    outputs = "\n".join(line.replace("aten.linear.default(input=", "aten.matmul.default(self=").replace("weight=", "other=") if "aten.linear" in line
+                        else line for line in model.graph.splitlines())  # fmt: skip
+    with pytest.raises(WorkerError, match=r"No weight of this model becomes int8: .* leave out --weights int8") as caught:
+        worker.call("load", name="original", graph=outputs, weights={**model.weights, "format": "int8"})
+    assert caught.value.code == "badInput"
 
 
 @pytest.mark.parametrize("weights", QUANTISED)

@@ -76,8 +76,8 @@ Status checkFormat(ops::WeightFormat format, const ProductWeights& weights) {
     return Error{ErrorCode::badInput,
                  "No weight of this model becomes " + name + ": the " +
                      std::to_string(weights.stored.matrices + weights.precise.matrices) +
-                     " matrices that its products read stay as they are stored: leave out --weights " + name +
-                     ".",
+                     " matrices that its products read stay as they are stored, so leave out --weights " +
+                     name + ".",
                  name};
 }
 

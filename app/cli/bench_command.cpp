@@ -1,5 +1,6 @@
 #include "app/cli/bench_print.h"
 #include "app/cli/commands.h"
+#include "app/cli/log.h"
 #include "app/session/bench_html.h"
 #include "app/session/bench_trace.h"
 #include "app/session/measurement.h"
@@ -57,6 +58,7 @@ Status runBench(const Options& options, Context& context) {
     if (!opened)
         return opened.error();
     Runtime runtime(context.locations, options.worker, options.workerModel, options.weights);
+    runtime.setNotices([](const std::string& notice) { logWarning(notice); });
     MeasureRequest request{std::move(*load), options.leaveOneOut};
     request.native = request.profile = true;
     request.eager = options.eager;

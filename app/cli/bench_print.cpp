@@ -47,7 +47,10 @@ void printQuantity(std::ostream& out, const char* name, const BenchReport& repor
     out << std::left << std::setw(9) << name;
     const char* separator = "";
     for (const BenchColumn& column : columnsOf(report)) {
-        out << separator << column.name << ' ' << range(*column.program, quantity);
+        const bool storedAlone =
+            report.eager && column.program == &*report.eager && report.load.weights != kStoredWeights;
+        out << separator << column.name << ' ' << (storedAlone ? "(weights as stored) " : "")
+            << range(*column.program, quantity);
         separator = ", ";
     }
     out << "\n         after against before " << describe(compare(report.before, report.after, quantity));
@@ -156,6 +159,8 @@ void printBench(std::ostream& out, const BenchReport& report) {
     if (mainQuantity(report.load) == Quantity::output)
         printQuantity(out, "output", report, Quantity::output);
     printNative(out, report);
+    for (const std::string& left : describeProducts(report))
+        out << "weights  " << left << '\n';
     for (const BenchColumn& column : columnsOf(report))
         printLatency(out, column);
     printProfile(out, report);

@@ -47,8 +47,14 @@ Status runGenerate(const Options& options, Context& context) {
     auto opened = openSession(options, context);
     if (!opened)
         return opened.error();
-    auto backend = openTextBackend(
-        **opened, {options.worker, options.workerModel, options.model, {}, {}, options.weights}, context.job);
+    auto backend = openTextBackend(**opened,
+                                   {options.worker,
+                                    options.workerModel,
+                                    options.model,
+                                    {},
+                                    [](const std::string& notice) { logWarning(notice); },
+                                    options.weights},
+                                   context.job);
     if (!backend)
         return backend.error();
     Printer printer(context.out, options.texts.size());

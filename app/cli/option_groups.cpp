@@ -57,7 +57,8 @@ void addWorker(CLI::App& app, OptionValues& values) {
 void addWeights(CLI::App& app, OptionValues& values) {
     app.add_option("--weights", values.options.weights,
                    "Keep the weights of products as they are stored, in 8 bits with a scale for each row "
-                   "(int8), or in 4 bits with one for each 32 columns (int4)")
+                   "(int8), or in 4 bits with one for each 32 columns (int4); routers, untied embeddings and "
+                   "matrices stored [inputs, outputs] stay as they are, the last with a warning")
         ->capture_default_str()
         ->check(CLI::IsMember(std::vector<std::string>(kWeightFormats.begin(), kWeightFormats.end())));
 }

@@ -2,6 +2,7 @@
 #include "app/cli/log.h"
 #include "app/cli/report.h"
 #include "app/session/number_text.h"
+#include "app/session/product_weights.h"
 #include "app/session/verify.h"
 
 #include <nlohmann/json.hpp>
@@ -66,11 +67,15 @@ Json reportJson(const VerifyReport& report) {
                    {"differences", report.greedy.differences},
                    {"excused", report.greedy.excused}}},
                  {"passed", report.passed}};
+    if (!report.products.empty())
+        json["products"] = Json(report.products);
     if (report.truth)
         json["truth"] = {{"original", number(report.truth->original)},
                          {"rewritten", number(report.truth->rewritten)}};
     if (report.loss)
         json["loss"] = lossJson(*report.loss);
+    else if (!report.lossReason.empty())
+        json["loss"] = {{"available", false}, {"reason", report.lossReason}};
     return json;
 }
 
@@ -126,8 +131,18 @@ void printGreedy(std::ostream& out, const VerifyReport& report) {
                                         : std::string("\n"));
 }
 
+/// What is not in fewer bits, by program, though fewer bits were asked for.
+void printProducts(std::ostream& out, const VerifyReport& report) {
+    for (const auto& [program, products] : report.products.items())
+        if (const std::string text = describeProducts(products, report.weights); !text.empty())
+            out << program << ": " << text << '\n';
+}
+
 /// What the quantised weights cost: no part of the proof.
 void printLoss(std::ostream& out, const VerifyReport& report) {
+    if (!report.lossReason.empty())
+        out << report.weights << " against the weights as stored: not available, " << report.lossReason
+            << '\n';
     if (!report.loss)
         return;
     const QualityLoss& loss = *report.loss;
@@ -154,6 +169,7 @@ void printReport(std::ostream& out, const VerifyReport& report) {
     printSiteErrors(out, report);
     printLogits(out, report);
     printGreedy(out, report);
+    printProducts(out, report);
     printLoss(out, report);
     out << (report.passed ? "verified\n" : "NOT verified\n");
 }
@@ -192,6 +208,7 @@ Status runVerify(const Options& options, Context& context) {
         return opened.error();
     Session& session = **opened;
     Runtime runtime(context.locations, options.worker, options.workerModel, options.weights);
+    runtime.setNotices([](const std::string& notice) { logWarning(notice); });
     if (nothingApplied(session))
         logWarning(
             "nothing is applied: the model is compared with itself; use --apply-all, --apply or --plan");

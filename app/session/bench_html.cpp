@@ -142,6 +142,8 @@ std::string benchHtml(const BenchReport& report) {
         html += "<p>native: not available. " + htmlText(report.nativeReason) + "</p>\n";
     if (!report.eager && !report.eagerReason.empty())
         html += "<p>eager: not available. " + htmlText(report.eagerReason) + "</p>\n";
+    for (const std::string& left : describeProducts(report))
+        html += "<p>" + htmlText(left) + "</p>\n";
     return html + comparisons(report) + "<h2>By round</h2>\n" + roundCurvesSvg(curves) +
            "<h2>Latency</h2>\n" + latencies(report) + times(report) + "</body></html>\n";
 }

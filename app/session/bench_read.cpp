@@ -134,8 +134,10 @@ BenchLoad readLoad(const JsonView& view) {
         load.concurrency = count(view.at("concurrency"));
     if (view.has("trace"))
         load.trace = readTrace(view.at("trace"));
-    if (view.has("weights"))
-        load.weights = view.at("weights").text();
+    if (view.has("weights")) {
+        static_assert(kWeightFormats.size() == 3);
+        load.weights = view.at("weights").oneOf({kWeightFormats[0], kWeightFormats[1], kWeightFormats[2]});
+    }
     return load;
 }
 
@@ -169,7 +171,8 @@ void readOthers(const JsonView& view, BenchReport& report) {
         }
     for (const auto& [key, value] : {std::pair{"native_check", &report.nativeCheck},
                                      {"profile", &report.profile},
-                                     {"memory", &report.memory}})
+                                     {"memory", &report.memory},
+                                     {"products", &report.products}})
         if (view.has(key))
             *value = view.at(key).raw();
 }
@@ -178,7 +181,7 @@ BenchReport readReport(const JsonView& view) {
     BenchReport report;
     view.expectKeys({"schema", "model", "machine", "load", "before", "after", "change"},
                     {"patterns", "native", "against_native", "native_check", "eager", "against_eager",
-                     "profile", "memory"});
+                     "profile", "memory", "products"});
     readModel(view.at("model"), report);
     view.at("machine").members(); // of any worker, perhaps a later one: shown, not interpreted
     report.machine = view.at("machine").raw();

@@ -1,5 +1,6 @@
 #include "app/session/bench_report.h"
 
+#include "app/session/product_weights.h"
 #include "core/support/atomic_file.h"
 
 #include <algorithm>
@@ -101,7 +102,8 @@ void addOthers(const BenchReport& report, Json& json) {
     addProgram("eager", report.eager, report.eagerReason, report, json);
     for (const auto& [key, value] : {std::pair{"native_check", &report.nativeCheck},
                                      {"profile", &report.profile},
-                                     {"memory", &report.memory}})
+                                     {"memory", &report.memory},
+                                     {"products", &report.products}})
         if (!value->is_null())
             json[key] = Json(*value);
 }
@@ -152,6 +154,15 @@ std::string describeWeights(const BenchReport& report) {
     if (report.load.weights == kStoredWeights)
         return {};
     return ", weights in " + report.load.weights + (report.eager ? " (eager: as stored)" : "");
+}
+
+std::vector<std::string> describeProducts(const BenchReport& report) {
+    std::vector<std::string> sentences;
+    if (report.products.is_object())
+        for (const auto& [program, products] : report.products.items())
+            if (const std::string told = describeProducts(products, report.load.weights); !told.empty())
+                sentences.push_back(program + ": " + told);
+    return sentences;
 }
 
 Comparison effectOf(const PatternEffect& effect, const BenchReport& report, Quantity quantity) {

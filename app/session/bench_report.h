@@ -42,7 +42,7 @@ struct BenchLoad {
     LoadKind kind = LoadKind::single;
     std::int64_t concurrency = 1;         ///< requests at once
     std::vector<TraceRequest> trace;      ///< in order of arrival, instead of all that
-    std::string weights = kStoredWeights; ///< one of kWeightFormats, the same for every program
+    std::string weights = kStoredWeights; ///< one of kWeightFormats, for every program but transformers
 };
 
 /// "single", "decode", ...; nothing for other texts.
@@ -95,13 +95,15 @@ struct BenchReport {
     std::vector<PatternEffect> patterns; ///< empty: not asked for
     std::optional<BenchProgram> native;  ///< hand-written code over the same kernels
     std::string nativeReason;            ///< why there is none, where it was asked for
-    std::optional<BenchProgram> eager;   ///< the model as transformers runs it
+    std::optional<BenchProgram> eager;   ///< the model as transformers runs it, on weights as they are stored
     std::string eagerReason;             ///< likewise
     /// What the worker says, shown and not interpreted; null where it was not asked: {"relative_error",
     /// "tokens", "equal"} of the hand-written code against the model.
     nlohmann::json nativeCheck;
     nlohmann::json profile; ///< {"before", "after", "native"}: see BenchEngines::profile
     nlohmann::json memory;  ///< {"peak_bytes", "weight_bytes", "kv_cache_bytes"}
+    nlohmann::json
+        products; ///< "before", "after" with weights in fewer bits, see Runtime::products; else null
 };
 
 std::vector<double> speeds(const BenchProgram& program, Quantity quantity);
@@ -109,13 +111,17 @@ Comparison compare(const BenchProgram& before, const BenchProgram& after, Quanti
 /// ", weights in int8" for a text about the report; empty for weights as stored, which transformers always
 /// has.
 std::string describeWeights(const BenchReport& report);
+/// What of the programs is not in fewer bits though the load's weights are, a sentence each: "after: 7
+/// matrices that products read stay as they are stored ...".
+std::vector<std::string> describeProducts(const BenchReport& report);
 /// What the pattern is worth: with it against without it.
 Comparison effectOf(const PatternEffect& effect, const BenchReport& report, Quantity quantity);
 
 inline constexpr int kBenchSchema = 1;
 
 /// {"schema", "model", "machine", "load", "before", "after", "change"}, and what was asked for of "native",
-/// "against_native", "eager", "against_eager", "patterns", "profile", "memory". A program is {"tokens_per_s":
+/// "against_native", "eager", "against_eager", "patterns", "profile", "memory", "products". A program is
+/// {"tokens_per_s":
 /// {"median", "min", "max"}} of the load's main quantity, the same under "prefill" and "decode", latency and
 /// rounds. "against_native" is after over native, as "change" is after over before. Where a program was asked
 /// for and cannot be had, it is {"available": false, "reason"}.

@@ -267,6 +267,9 @@ Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureReq
     auto names = loadAll(session, runtime, request, report, job);
     if (!names)
         return names.error();
+    for (const auto& [name, key] : {std::pair{kBefore, "before"}, {kAfter, "after"}})
+        if (runtime.products().contains(name))
+            report.products[key] = runtime.products()[name];
     EagerRounds eager(request.load, *prompts);
     if (request.eager)
         startEager(eager, session, runtime, report, job);

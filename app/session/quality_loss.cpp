@@ -13,6 +13,13 @@ Row rowOf(const Logits& logits, std::int64_t row) {
     return {logits.data() + row * logits.vocabulary, static_cast<std::size_t>(logits.vocabulary)};
 }
 
+/// The least finite bfloat16, which is above the least float32.
+constexpr float kMask = -0x1.fep127f;
+
+bool isMasked(float logit) {
+    return logit <= kMask; // false for NaN
+}
+
 std::size_t greedyToken(Row row) {
     return static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
 }
@@ -29,6 +36,8 @@ double logSum(Row row) {
 double divergence(Row stored, Row quantised, double storedSum, double quantisedSum) {
     double sum = 0;
     for (std::size_t i = 0; i < stored.size(); ++i) {
+        if (isMasked(stored[i]) && isMasked(quantised[i]))
+            continue;
         const double logStored = stored[i] - storedSum;
         sum += std::exp(logStored) * (logStored - (quantised[i] - quantisedSum));
     }
@@ -41,10 +50,14 @@ struct Sums {
     double size = 0;
     double divergence = 0;
     std::int64_t equal = 0;
+    bool apart = false; ///< a logit is masked on one side alone
     QualityLoss::Likelihood text;
 
     void add(Row stored, Row quantised, std::optional<std::int64_t> next) {
         for (std::size_t i = 0; i < stored.size(); ++i) {
+            if (isMasked(stored[i]) && isMasked(quantised[i]))
+                continue;
+            apart = apart || isMasked(stored[i]) || isMasked(quantised[i]);
             const double difference = static_cast<double>(quantised[i]) - static_cast<double>(stored[i]);
             error += difference * difference;
             size += static_cast<double>(stored[i]) * static_cast<double>(stored[i]);
@@ -55,6 +68,8 @@ struct Sums {
         if (!next)
             return;
         const auto token = static_cast<std::size_t>(*next);
+        if (isMasked(stored[token]))
+            return; // not a token that the model gives a likelihood
         ++text.tokens;
         text.stored += storedSum - stored[token];
         text.quantised += quantisedSum - quantised[token];
@@ -74,11 +89,12 @@ Result<QualityLoss> qualityLoss(const Logits& stored, const Logits& quantised,
         sums.add(rowOf(stored, row), rowOf(quantised, row),
                  after && *after < stored.vocabulary ? after : std::nullopt);
     }
-    if (!std::isfinite(sums.error) || !std::isfinite(sums.size) || !std::isfinite(sums.divergence))
+    if (sums.apart)
         return Error{ErrorCode::requirementFailed,
-                     "what the quantised weights cost cannot be told: there are logits that are infinite or "
-                     "not a number",
+                     "there are logits that are masked with one kind of weights and not with the other",
                      {}};
+    if (!std::isfinite(sums.error) || !std::isfinite(sums.size) || !std::isfinite(sums.divergence))
+        return Error{ErrorCode::requirementFailed, "there are logits that are infinite or not a number", {}};
     const auto rows = static_cast<double>(stored.rows);
     QualityLoss loss{stored.rows,
                      sums.size > 0 ? std::sqrt(sums.error / sums.size) : 0,

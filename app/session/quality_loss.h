@@ -9,7 +9,9 @@
 namespace workbench {
 
 /// What weights in fewer bits change. With s the logits of the weights as stored and q those of the quantised
-/// ones, [rows, vocabulary], and p_s, p_q their softmax over the vocabulary:
+/// ones, [rows, vocabulary], and p_s, p_q their softmax over the vocabulary. Logits that a model masks, in s
+/// and in q alike (minus infinity, or the least number of bfloat16 or float32), are in none of the sums:
+/// their probability is 0 in both.
 struct QualityLoss {
     std::int64_t rows = 0;
     double relativeError = 0;     ///< sqrt(sum (q - s)^2 / sum s^2), over all rows and tokens
@@ -24,7 +26,7 @@ struct QualityLoss {
 };
 
 /// `next`: the token that follows each row in a text, where one does; empty when there is no text. An Error
-/// for logits of different sizes or that are not finite.
+/// for logits of different sizes, or that are infinite or not a number but for masks.
 Result<QualityLoss> qualityLoss(const Logits& stored, const Logits& quantised,
                                 const std::vector<std::optional<std::int64_t>>& next);
 

@@ -1,5 +1,6 @@
 #include "app/session/runtime.h"
 
+#include "app/session/product_weights.h"
 #include "core/graph/text.h"
 #include "core/support/read_file.h"
 #include "core/support/sha256.h"
@@ -24,6 +25,7 @@ Status Runtime::ensure(const Job& job) {
         return Ok{};
     m_worker.reset();
     m_sent.clear();
+    m_products = json::object();
     auto words = findWorker(m_locations, m_command);
     if (!words)
         return words.error();
@@ -110,12 +112,26 @@ Status Runtime::load(const std::string& name, const Graph& graph, json weights, 
     if (auto sent = sendWeights(weights, job); !sent)
         return sent;
     job.report("load", name);
+    const std::string format = weights.value("format", kStoredWeights);
     json params = {
         {"name", name}, {"graph", print(graph)}, {"weights", std::move(weights)}, {"device", device}};
     auto answer = call("load", std::move(params), job);
     if (!answer)
         return m_command.empty() ? answer.error() : withPlace(answer.error());
+    noteProducts(name, answer->result, format);
     return Ok{};
+}
+
+void Runtime::noteProducts(const std::string& program, const json& answer, const std::string& format) {
+    m_products.erase(program);
+    const auto products = answer.find("products");
+    if (products == answer.end())
+        return;
+    m_products[program] = *products;
+    if (const std::string told = describeProducts(*products, format);
+        leavesProductWeights(*products) && m_noticed.insert(told).second && m_onNotice)
+        m_onNotice("--weights " + format + " reaches a part of the model only: in the program '" + program +
+                   "' " + told);
 }
 
 Result<WorkerClient> Runtime::takeWorker(const Job& job) {

@@ -7,8 +7,10 @@
 #include "app/session/worker_client.h"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,9 @@ public:
     bool workerIsElsewhere() const { return !m_command.empty(); } ///< or may be: a command was named
     bool modelIsElsewhere() const { return !m_modelThere.empty(); }
     const std::string& weightFormat() const { return m_weightFormat; }
+    /// `onNotice`: told, in a sentence, what a load does not do of what was asked for; from the thread of
+    /// the load.
+    void setNotices(std::function<void(const std::string&)> onNotice) { m_onNotice = std::move(onNotice); }
     /// What load() takes for the model, in the runtime's format.
     nlohmann::json weightsOf(const TracedModel& model) const;
 
@@ -37,6 +42,9 @@ public:
     /// `device`: one of the hello's "devices".
     Status load(const std::string& name, const Graph& graph, nlohmann::json weights, const Job& job,
                 const std::string& device = "cpu");
+    /// By program that was loaded with weights in fewer bits: what became of the matrices that its products
+    /// read, see product_weights.h.
+    const nlohmann::json& products() const { return m_products; }
     /// Makes the hand-written code of a model under a name, on weights shared with its programs. An Error of
     /// code requirementFailed says why there is none for this model.
     Status loadNative(const std::string& name, const TracedModel& model, nlohmann::json weights,
@@ -57,11 +65,15 @@ private:
     /// Sends the traced archive to a worker elsewhere; the path that it has there.
     Result<std::string> sendArchive(const std::filesystem::path& archive, const Job& job);
     Error withPlace(Error error) const;
+    void noteProducts(const std::string& program, const nlohmann::json& answer, const std::string& format);
 
     Locations m_locations;
     std::string m_command;
     std::filesystem::path m_modelThere;
     std::string m_weightFormat;
+    std::function<void(const std::string&)> m_onNotice;
+    std::set<std::string> m_noticed; ///< sentences that were told
+    nlohmann::json m_products = nlohmann::json::object();
     std::optional<WorkerClient> m_worker;
     std::map<std::string, std::string, std::less<>>
         m_sent; ///< SHA-256 of an archive -> its path in the worker

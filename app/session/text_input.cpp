@@ -19,6 +19,25 @@ Error badText(const std::filesystem::path& file, const std::string& what) {
 
 } // namespace
 
+TokenInput sequencesOf(const std::vector<std::int64_t>& tokens, std::int64_t special,
+                       std::int64_t contextLength) {
+    const std::int64_t longest = contextLength > 0 ? std::min(kSequence, contextLength) : kSequence;
+    special = std::min(special, longest - 1); // something of the text has to fit
+    const auto own = tokens.begin() + special;
+    TokenInput input;
+    for (auto next = own; next < tokens.end();) {
+        const std::int64_t room = std::min(longest, kMostTokens - std::ssize(input.tokens)) - special;
+        if (room < 1)
+            break;
+        std::vector<std::int64_t> sequence(tokens.begin(), own);
+        const auto end = next + std::min<std::int64_t>(room, tokens.end() - next);
+        sequence.insert(sequence.end(), next, end);
+        input.add(sequence);
+        next = end;
+    }
+    return input;
+}
+
 Result<TokenInput> tokensOfText(const Session& session, const std::filesystem::path& file,
                                 std::int64_t contextLength, const Job& job) {
     const TracedModel& model = session.model();
@@ -36,14 +55,14 @@ Result<TokenInput> tokensOfText(const Session& session, const std::filesystem::p
     auto tokens = tokenizer->encode(*text, job);
     if (!tokens)
         return tokens.error();
-    if (tokens->empty())
+    // What the tokenizer puts around no text at all, as far as the text begins with it, too.
+    auto around = tokenizer->encode("", job);
+    if (!around)
+        return around.error();
+    const auto own = std::mismatch(around->begin(), around->end(), tokens->begin(), tokens->end()).second;
+    if (own == tokens->end())
         return badText(file, "has no tokens");
-    const std::int64_t count = std::min<std::int64_t>(std::ssize(*tokens), kMostTokens);
-    const std::int64_t length = contextLength > 0 ? std::min(kSequence, contextLength) : kSequence;
-    TokenInput input;
-    for (std::int64_t begin = 0; begin < count; begin += length)
-        input.add({tokens->begin() + begin, tokens->begin() + std::min(begin + length, count)});
-    return input;
+    return sequencesOf(*tokens, own - tokens->begin(), contextLength);
 }
 
 } // namespace workbench

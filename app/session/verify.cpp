@@ -146,6 +146,26 @@ Status compareWithTruth(Session& session, Runtime& runtime, const Subject& subje
     return Ok{};
 }
 
+/// What quantised weights cost, or why that cannot be told: the proof stands without it. An Error only when
+/// the job was cancelled.
+Status tellLoss(Runtime& runtime, const Subject& subject, const TokenInput& input, bool isText,
+                VerifyReport& report, const Job& job) {
+    if (report.weights == kStoredWeights)
+        return Ok{};
+    if (subject.isReplica) {
+        report.lossReason = "random weights say nothing about the model's own";
+        return Ok{};
+    }
+    auto loss = lossOfQuantising(runtime, *subject.model, input, isText, job);
+    if (loss)
+        report.loss = *loss;
+    else if (job.cancelled() || loss.error().code == ErrorCode::cancelled)
+        return loss.error();
+    else
+        report.lossReason = loss.error().message;
+    return Ok{};
+}
+
 bool allPassed(const VerifyReport& report) {
     const auto passed = [](const SiteProof& site) { return site.proof.passed; };
     // In bf16 both texts are rounded ones: only f32 text has to be equal.
@@ -199,6 +219,7 @@ Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const Ver
         return loaded.error();
     if (auto loaded = runtime.load(kRewritten, subject->rewritten.graph, weights, job); !loaded)
         return loaded.error();
+    report.products = runtime.products();
     double maxAbs = 0;
     if (auto compared = compareSites(runtime, *subject, *input, report, maxAbs, job); !compared)
         return compared.error();
@@ -213,13 +234,8 @@ Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const Ver
     if (!request.dumpLogits.empty())
         if (auto dumped = dumpLogits(runtime, *input, request.dumpLogits, job); !dumped)
             return dumped.error();
-    if (report.weights != kStoredWeights && !subject->isReplica) {
-        auto loss = lossOfQuantising(runtime, *subject->model, *input,
-                                     !request.tokens.empty() || !request.text.empty(), job);
-        if (!loss)
-            return loss.error();
-        report.loss = *loss;
-    }
+    if (auto told = tellLoss(runtime, *subject, *input, !request.text.empty(), report, job); !told)
+        return told.error();
     report.passed = allPassed(report);
     if (report.weights != kStoredWeights)
         return report;

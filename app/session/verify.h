@@ -51,7 +51,9 @@ struct VerifyReport {
         0; ///< of the logits, rewritten against original, relative to the largest logit
     std::optional<TruthErrors> truth;
     GreedyComparison greedy;
-    std::optional<QualityLoss> loss; ///< of quantised weights, which no tolerance is about
+    std::optional<QualityLoss> loss;                    ///< of quantised weights, which no tolerance is about
+    std::string lossReason;                             ///< why there is none, where weights are quantised
+    nlohmann::json products = nlohmann::json::object(); ///< of both programs, see Runtime::products
     bool passed = false;
 };
 

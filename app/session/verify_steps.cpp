@@ -47,18 +47,6 @@ double rootMeanSquare(const Logits& a, const Logits& b) {
     return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, a.size())));
 }
 
-/// What follows each of the rows in its sequence; nothing after the last token.
-std::vector<std::optional<std::int64_t>> nextTokens(const TokenInput& input,
-                                                    const std::vector<std::int64_t>& rows) {
-    std::vector<std::optional<std::int64_t>> next;
-    for (const std::int64_t row : rows) {
-        const auto after = static_cast<std::size_t>(row) + 1;
-        const bool follows = after < input.tokens.size() && input.positions[after] > 0;
-        next.push_back(follows ? std::optional(input.tokens[after]) : std::nullopt);
-    }
-    return next;
-}
-
 struct GreedyText {
     std::vector<std::int64_t> tokens;
     json gaps;
@@ -118,15 +106,26 @@ Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, cons
                        rootMeanSquare(logits[2], logits[0]) / scale};
 }
 
+std::vector<std::optional<std::int64_t>> nextTokens(const TokenInput& input,
+                                                    const std::vector<std::int64_t>& rows) {
+    std::vector<std::optional<std::int64_t>> next;
+    for (const std::int64_t row : rows) {
+        const auto after = static_cast<std::size_t>(row) + 1;
+        const bool follows = after < input.tokens.size() && input.positions[after] > 0;
+        next.push_back(follows ? std::optional(input.tokens[after]) : std::nullopt);
+    }
+    return next;
+}
+
 Result<QualityLoss> lossOfQuantising(Runtime& runtime, const TracedModel& model, const TokenInput& input,
                                      bool isText, const Job& job) {
     json weights = runtime.weightsOf(model);
     weights["format"] = kStoredWeights;
-    if (auto loaded = runtime.load(kStored, model.canonical, std::move(weights), job); !loaded)
+    if (auto loaded = runtime.load(kTruth, model.canonical, std::move(weights), job); !loaded)
         return loaded.error();
     const std::vector<std::int64_t> rows =
         rowsToCompare(static_cast<std::int64_t>(input.tokens.size()), model.facts.vocabulary);
-    auto stored = runLogits(runtime, kStored, input.tokens, input.positions, rows, job);
+    auto stored = runLogits(runtime, kTruth, input.tokens, input.positions, rows, job);
     if (!stored)
         return stored.error();
     auto quantised = runLogits(runtime, kOriginal, input.tokens, input.positions, rows, job);

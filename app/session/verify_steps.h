@@ -8,8 +8,7 @@ namespace workbench {
 
 inline constexpr const char* kOriginal = "original";
 inline constexpr const char* kRewritten = "rewritten";
-inline constexpr const char* kTruth = "truth";
-inline constexpr const char* kStored = "stored";
+inline constexpr const char* kTruth = "truth"; ///< and then the weights as stored, in its place
 
 /// The worker's `sites` argument: for each applied site its replacement nodes and the values that they must
 /// reproduce.
@@ -19,10 +18,14 @@ nlohmann::json siteChecks(const TracedModel& model, const Rewritten& rewritten);
 Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, const TokenInput& input,
                                 const Job& job);
 
-/// Loads the model with its weights as stored, as kStored, and compares kOriginal with it. `isText`: the
-/// tokens are a text, whose likelihood means something.
+/// Loads the model with its weights as stored, as kTruth, so that the one that was there is gone before, and
+/// compares kOriginal with it. `isText`: the tokens are a text, whose likelihood means something.
 Result<QualityLoss> lossOfQuantising(Runtime& runtime, const TracedModel& model, const TokenInput& input,
                                      bool isText, const Job& job);
+
+/// What follows each of the rows in its sequence; nothing after the last token of one.
+std::vector<std::optional<std::int64_t>> nextTokens(const TokenInput& input,
+                                                    const std::vector<std::int64_t>& rows);
 
 /// A difference is excused when the original's two best logits are at most `closeness` apart there.
 /// `contextLength`: no longer text is made; 0 when it is not known.

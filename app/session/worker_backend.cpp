@@ -138,6 +138,7 @@ WorkerBackend::~WorkerBackend() {
 /// Starts a worker with the model in it, and hands it to the link.
 Status WorkerBackend::load(const Job& job) {
     Runtime runtime(m_locations, m_options.worker, m_options.workerModel, m_options.weightFormat);
+    runtime.setNotices(m_options.onNotice);
     if (auto loaded = runtime.load(kRewritten, m_program->graph, runtime.weightsOf(*m_traced), job); !loaded)
         return loaded.error();
     auto engine = runtime.call("engine",

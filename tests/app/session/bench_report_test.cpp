@@ -138,6 +138,25 @@ TEST(BenchReport, KeepsATraceAndReadsAFileOfOneKindOfLoad) {
     EXPECT_NE(errorOf(old).find("load.kind"), std::string::npos);
 }
 
+TEST(BenchReport, KeepsTheFormatOfWeightsAndWhatIsNotInIt) {
+    BenchReport report = someReport();
+    report.load.weights = "int4";
+    report.products["after"] = {{"quantised", {{"matrices", 7}, {"bytes", 1000000}}},
+                                {"stored", {{"matrices", 2}, {"bytes", 3000000}}}};
+    const auto read = benchFromJson(toJson(report).dump(), "bench.json");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->load.weights, "int4");
+    EXPECT_EQ(describeProducts(*read),
+              (std::vector<std::string>{"after: 2 matrices that products read stay as they are stored (3.0 "
+                                        "MB), 7 are in int4 (1.0 MB)"}));
+    EXPECT_TRUE(describeProducts(someReport()).empty());
+    json document = json::parse(toJson(report).dump());
+    document["load"]["weights"] = "int3";
+    EXPECT_NE(errorOf(document).find("load.weights is 'int3', not one of stored, int8, int4"),
+              std::string::npos)
+        << errorOf(document);
+}
+
 TEST(BenchReport, APatternThatAStopLeftUnmeasuredIsLeftOut) {
     BenchReport report = someReport();
     report.patterns.push_back({"rope", 30, {}});

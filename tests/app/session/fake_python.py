@@ -63,6 +63,8 @@ def tokenizer():
         elif MODE == "not-loaded":
             say(event="error", code="bad-tokenizer", message="The tokenizer cannot be loaded.", where="")
             sys.exit(3)
+        elif MODE == "begins-texts":
+            say(ids=[1, *request["text"].encode()])
         elif request["op"] == "decode":
             text = b"".join(WORDS[token] for token in request["ids"]).decode("utf-8", "replace")
             say(text=text.removeprefix(" "))

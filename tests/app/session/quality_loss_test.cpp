@@ -71,5 +71,50 @@ TEST(QualityLoss, TakesLargeLogitsAndRefusesWhatIsNotFinite) {
     EXPECT_FALSE(qualityLoss(large, logitsOf(1, {1, 2, 3}), {}));
 }
 
+TEST(QualityLoss, LeavesMaskedLogitsOutOfEverySum) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const Logits stored = logitsOf(2, {ln(0.5), ln(0.5), ln(0.75), ln(0.25)});
+    const Logits quantised = logitsOf(2, {ln(0.25), ln(0.75), ln(0.75), ln(0.25)});
+    const auto plain = qualityLoss(stored, quantised, {1, 0});
+    ASSERT_TRUE(plain && plain->text);
+    // The least float32 and bfloat16, as masks are written, and minus infinity; each side may have its own.
+    for (const float mask : {-kInfinity, std::numeric_limits<float>::lowest(), -0x1.fep127f}) {
+        const Logits masked = logitsOf(2, {ln(0.5), mask, ln(0.5), ln(0.75), mask, ln(0.25)});
+        const Logits other = logitsOf(2, {ln(0.25), -kInfinity, ln(0.75), ln(0.75), -kInfinity, ln(0.25)});
+        const auto loss = qualityLoss(masked, other, {2, 0});
+        ASSERT_TRUE(loss && loss->text) << mask;
+        EXPECT_EQ(loss->relativeError, plain->relativeError);
+        EXPECT_EQ(loss->divergence, plain->divergence);
+        EXPECT_EQ(loss->greedyEqual, plain->greedyEqual);
+        EXPECT_EQ(loss->text->stored, plain->text->stored);
+        EXPECT_EQ(loss->text->quantised, plain->text->quantised);
+    }
+}
+
+TEST(QualityLoss, GivesATokenThatIsMaskedNoLikelihood) {
+    const float mask = -std::numeric_limits<float>::infinity();
+    const Logits logits = logitsOf(2, {ln(0.5), mask, ln(0.5), ln(0.75), mask, ln(0.25)});
+    const auto loss = qualityLoss(logits, logits, {1, 2});
+    ASSERT_TRUE(loss && loss->text);
+    EXPECT_EQ(loss->text->tokens, 1);
+    EXPECT_NEAR(loss->text->stored, -std::log(0.25), 1e-5);
+}
+
+TEST(QualityLoss, RefusesAMaskThatOneSideHasAlone) {
+    const float mask = std::numeric_limits<float>::lowest();
+    const Logits masked = logitsOf(1, {1, mask, 2}), open = logitsOf(1, {1, 0, 2});
+    for (const auto& [stored, quantised] : {std::pair(masked, open), std::pair(open, masked)}) {
+        const auto loss = qualityLoss(stored, quantised, {});
+        ASSERT_FALSE(loss);
+        EXPECT_NE(loss.error().message.find("masked with one kind"), std::string::npos);
+    }
+    const Logits all = logitsOf(1, {mask, mask, mask});
+    EXPECT_TRUE(qualityLoss(all, all, {}));
+    const float infinity = std::numeric_limits<float>::infinity();
+    const Logits none = logitsOf(1, {-infinity, -infinity, -infinity});
+    EXPECT_TRUE(qualityLoss(none, none, {})); // nothing to compare, and nothing that differs
+    EXPECT_FALSE(qualityLoss(logitsOf(1, {1, infinity, 2}), logitsOf(1, {1, infinity, 2}), {}));
+}
+
 } // namespace
 } // namespace workbench

@@ -68,6 +68,25 @@ TEST_F(RuntimeTest, SaysWhatProductsKeepTheirWeightsIn) {
     EXPECT_EQ(loaded(int8).at("format"), "int8");
 }
 
+TEST_F(RuntimeTest, TellsOnceWhatStaysAsItIsStored) {
+    std::vector<std::string> notices;
+    const auto note = [&](const std::string& notice) { notices.push_back(notice); };
+    Runtime int8(m_locations, WORKBENCH_FAKE_WORKER, {}, "int8");
+    int8.setNotices(note);
+    loaded(int8);
+    EXPECT_TRUE(notices.empty());
+    EXPECT_TRUE(int8.products().empty());
+    Runtime int4(m_locations, WORKBENCH_FAKE_WORKER, {}, "int4");
+    int4.setNotices(note);
+    loaded(int4);
+    loaded(int4);
+    EXPECT_EQ(notices, (std::vector<std::string>{
+                           "--weights int4 reaches a part of the model only: in the program 'original' 2 "
+                           "matrices that products read stay as they are stored (0.3 MB), 1 is in int4 "
+                           "(0.1 MB)"}));
+    EXPECT_EQ(int4.products().at("original").at("stored").at("matrices"), 2);
+}
+
 TEST_F(RuntimeTest, WeightsMayBeOnTheOtherMachineOnly) {
     m_model.hasWeights = false;
     Runtime here(m_locations, WORKBENCH_FAKE_WORKER);

@@ -79,6 +79,9 @@ QString ReportText::about(const BenchReport& report, const QString& source) {
     parts << QString::fromStdString(report.model + ", " + report.dtype) +
                  (report.randomWeights ? tr(", random weights") : QString());
     parts << load(report.load);
+    if (report.load.weights != kStoredWeights)
+        parts << tr("weights in %1").arg(QString::fromStdString(report.load.weights)) +
+                     (report.eager ? tr(" (transformers: as stored)") : QString());
     parts << tr("%n rounds in turn", nullptr, many(report.load.rounds));
     parts << machine(report.machine);
     parts.removeAll(QString());
@@ -125,6 +128,8 @@ QString ReportText::memory(const nlohmann::json& memory) {
 
 QString ReportText::details(const BenchReport& report) {
     QStringList lines{native(report), memory(report.memory)};
+    for (const std::string& left : describeProducts(report))
+        lines << QString::fromStdString(left);
     if (!report.eager && !report.eagerReason.empty())
         lines.insert(1, tr("No transformers: %1").arg(QString::fromStdString(report.eagerReason)));
     lines.removeAll(QString());

@@ -50,6 +50,21 @@ TEST_F(MeasurePanelTest, OpensWhatTheCommandLineWroteWithAllThatItHas) {
     EXPECT_TRUE(child<QWidget>("patternBars").accessibleDescription().contains("qkv (30 sites)"));
 }
 
+TEST_F(MeasurePanelTest, SaysWhatTheWeightsOfAFileAreIn) {
+    auto report = readBench(fileOfTheCommandLine("single.json").toStdString());
+    ASSERT_TRUE(report) << report.error().message;
+    report->load.weights = "int8";
+    report->products["after"] = {{"stored", {{"matrices", 2}, {"bytes", 3000000}}}};
+    const auto file = m_folder.path() / "int8.json";
+    ASSERT_TRUE(writeBench(*report, file));
+    m_panel->openReport(QString::fromStdString(file.string()));
+    ASSERT_TRUE(waitFor([this] { return !figure(2, 1).isEmpty(); })) << text("measureNotice").toStdString();
+    EXPECT_TRUE(text("aboutMeasurement").contains(" · weights in int8 · "))
+        << text("aboutMeasurement").toStdString();
+    EXPECT_TRUE(text("measurementDetails").contains("after: 2 matrices that products read stay"))
+        << text("measurementDetails").toStdString();
+}
+
 TEST_F(MeasurePanelTest, OpensAPromptOfTheCommandLineAndSaysWhyThereIsNoHandWrittenCode) {
     m_panel->openReport(fileOfTheCommandLine("prefill.json"));
     ASSERT_TRUE(waitFor([this] { return !figure(0, 1).isEmpty(); })) << text("measureNotice").toStdString();

@@ -89,8 +89,8 @@ void compare(const Shape& shape, at::ScalarType dtype, const at::Tensor& memory)
     std::printf("%-5s %4ld x %5ld -> %6ld  %9.1f us ", dtype == at::kFloat ? "f32" : "bf16", shape.rows,
                 shape.columns, shape.outputs, median(ours) * 1e6);
     if (few)
-        std::printf("%6.1f GB/s (memory %5.1f)   %s %6.1f GB/s", bytes / median(ours) * 1e-9,
-                    median(reads), other, plainBytes / median(eager) * 1e-9);
+        std::printf("%6.1f GB/s (memory %5.1f)   %s %6.1f GB/s", bytes / median(ours) * 1e-9, median(reads),
+                    other, plainBytes / median(eager) * 1e-9);
     else
         std::printf("%6.1f GFLOP/s           %s %6.1f GFLOP/s", flops / median(ours) * 1e-9, other,
                     flops / median(eager) * 1e-9);

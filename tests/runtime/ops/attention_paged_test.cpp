@@ -55,6 +55,24 @@ protected:
                 at::full({blocks, kKvHeads, blockTokens, kValueWidth}, nan, options)};
     }
 
+    /// Storing the same keys and values again changes nothing.
+    static void expectSameWhereItIsTold(const AttentionArgs& args,
+                                        const std::vector<PagedSequence>& sequences, PagedKvView& pages,
+                                        const at::Tensor& expected) {
+        at::Tensor output = at::zeros_like(expected);
+        attentionPagedInto(output, args, pages, sequences);
+        EXPECT_TRUE(at::equal(output, expected));
+        AttentionArgs withoutPositions = args;
+        withoutPositions.positions = at::zeros_like(args.positions);
+        PagedAttention prepared(output, withoutPositions);
+        ASSERT_TRUE(prepared.isUsable());
+        for (int run = 0; run < 2; ++run) {
+            output.zero_();
+            prepared.run(args.positions, pages, sequences);
+            EXPECT_TRUE(at::equal(output, expected)) << "run " << run;
+        }
+    }
+
     /// A sequence that is computed piece by piece.
     struct Growing {
         AttentionArgs whole;
@@ -88,6 +106,7 @@ protected:
         args.value = at::cat(parts[2], 2);
         args.positions = at::cat(parts[3], 1);
         const at::Tensor output = attentionPaged(args, pages, sequences);
+        expectSameWhereItIsTold(args, sequences, pages, output);
         for (size_t i = 0, next = 0; i < growing.size(); ++i) {
             Growing& one = growing[i];
             if (counts[i] == 0)

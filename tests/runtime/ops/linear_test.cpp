@@ -177,7 +177,33 @@ TEST_P(LinearTest, RefusesWrongArguments) {
         [&] {
             PackedWeight::joined({weight, PackedWeight::of(random({5, 9}))});
         },
-        "different dtypes or widths cannot be joined");
+        "different dtypes, formats or widths cannot be joined");
+}
+
+TEST(Linear, WritesIntoGivenOutput) {
+    for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+        const at::Tensor input = at::randn({3, 8}).to(dtype);
+        const at::Tensor bias = at::randn({5}).to(dtype);
+        const PackedWeight weight = PackedWeight::of(at::randn({5, 8}).to(dtype));
+        at::Tensor output = at::zeros({3, 5}, dtype);
+        linearInto(output, input, weight, bias);
+        EXPECT_TRUE(at::equal(output, linear(input, weight, bias)));
+        const auto call = bindLinear(output, input, weight, bias);
+        ASSERT_TRUE(call.has_value());
+        input.mul_(2); // new numbers in the same tensor
+        cpuKernels().linear(*call);
+        EXPECT_TRUE(at::equal(output, linear(input, weight, bias)));
+        EXPECT_FALSE(bindLinear(output, at::randn({8, 3}).to(dtype).t(), weight, bias).has_value());
+        at::Tensor narrow = at::zeros({3, 4}, dtype);
+        expectRefused([&] { linearInto(narrow, input, weight, bias); }, "output must be [3, 5], got [3, 4]");
+        expectRefused([&] { bindLinear(narrow, input, weight, bias); }, "output must be [3, 5], got [3, 4]");
+
+        at::Tensor rows = at::zeros({2, 8}, dtype);
+        const at::Tensor indices = at::tensor({4, 0}, at::kLong);
+        embeddingInto(rows, weight, indices);
+        EXPECT_TRUE(at::equal(rows, embedding(weight, indices)));
+        expectRefused([&] { embeddingInto(narrow, weight, indices); }, "output must be contiguous [2, 8]");
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LinearTest, ::testing::ValuesIn(allCases()), caseName);

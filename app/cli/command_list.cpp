@@ -32,6 +32,14 @@ Status completePlan(const CLI::App&, Options& options) {
     return Ok{};
 }
 
+/// What every command takes that computes with the model's own weights.
+void addRun(CLI::App& app, OptionValues& values) {
+    addModel(app, values, true);
+    addDecisions(app, values);
+    addWorker(app, values);
+    addWeights(app, values);
+}
+
 void addInspectOptions(CLI::App& app, OptionValues& values) {
     addModel(app, values, true);
     addDecisions(app, values);
@@ -44,10 +52,7 @@ void addPatternsOptions(CLI::App& app, OptionValues& values) {
 
 void addVerifyOptions(CLI::App& app, OptionValues& values) {
     Options& options = values.options;
-    addModel(app, values, true);
-    addDecisions(app, values);
-    addWorker(app, values);
-    addWeights(app, values);
+    addRun(app, values);
     CLI::Option* tokens =
         app.add_option("--tokens", options.tokens, "Token ids (5,17,3) or a file with one sequence a line");
     app.add_option("--text", options.text,
@@ -70,10 +75,7 @@ Status completeVerify(const CLI::App&, Options& options) {
 
 void addGenerateOptions(CLI::App& app, OptionValues& values) {
     Options& options = values.options;
-    addModel(app, values, true);
-    addDecisions(app, values);
-    addWorker(app, values);
-    addWeights(app, values);
+    addRun(app, values);
     addRepeatable(app, "--prompt", options.texts, "The text to continue; of several, all side by side")
         ->required();
     addSwitch(app, "--chat", options.chat, "Put each prompt into the model's chat template");
@@ -84,18 +86,12 @@ void addGenerateOptions(CLI::App& app, OptionValues& values) {
 }
 
 void addServingOptions(CLI::App& app, OptionValues& values) {
-    addModel(app, values, true);
-    addDecisions(app, values);
-    addWorker(app, values);
-    addWeights(app, values);
+    addRun(app, values);
     addServeOptions(app, values.options.serve);
 }
 
 void addMeasuringOptions(CLI::App& app, OptionValues& values) {
-    addModel(app, values, true);
-    addDecisions(app, values);
-    addWorker(app, values);
-    addWeights(app, values);
+    addRun(app, values);
     addBenchOptions(app, values.options);
 }
 

@@ -67,27 +67,29 @@ private:
     std::vector<std::int32_t> m_symbols;
 };
 
-DirectCall::Function view(const BoundNode& node) {
-    return [self = selfOf(node), output = node.outputs[0],
-            wanted = Sizes(node, 1)](Values& values, const SymTable& symbols, const RunOptions&) {
-        const at::Tensor& tensor = valueOf(values, self);
-        const at::DimVector sizes = at::infer_size_dv(wanted.of(symbols), tensor.numel());
-        const auto strides = at::detail::computeStride(tensor.sizes(), tensor.strides(), sizes);
-        valueOf(values, output) = strides ? viewOf(tensor, sizes, *strides, tensor.storage_offset())
-                                          : tensor.view(sizes); // says what is wrong
-    };
-}
-
-/// A view where the strides allow one, else a copy.
-DirectCall::Function reshape(const BoundNode& node) {
-    return [self = selfOf(node), output = node.outputs[0],
-            wanted = Sizes(node, 1)](Values& values, const SymTable& symbols, const RunOptions&) {
+/// Other sizes for the same elements; `otherwise` where the strides allow no view of them.
+DirectCall::Function resized(const BoundNode& node,
+                             at::Tensor (*otherwise)(const at::Tensor& tensor, at::IntArrayRef sizes)) {
+    return [self = selfOf(node), output = node.outputs[0], wanted = Sizes(node, 1),
+            otherwise](Values& values, const SymTable& symbols, const RunOptions&) {
         const at::Tensor& tensor = valueOf(values, self);
         const at::DimVector sizes = at::infer_size_dv(wanted.of(symbols), tensor.numel());
         const auto strides = at::detail::computeStride(tensor.sizes(), tensor.strides(), sizes);
         valueOf(values, output) =
-            strides ? viewOf(tensor, sizes, *strides, tensor.storage_offset()) : tensor.reshape(sizes);
+            strides ? viewOf(tensor, sizes, *strides, tensor.storage_offset()) : otherwise(tensor, sizes);
     };
+}
+
+DirectCall::Function view(const BoundNode& node) {
+    return resized(node, [](const at::Tensor& tensor, at::IntArrayRef sizes) {
+        return tensor.view(sizes); // says what is wrong
+    });
+}
+
+/// A view where the strides allow one, else a copy.
+DirectCall::Function reshape(const BoundNode& node) {
+    return resized(node,
+                   [](const at::Tensor& tensor, at::IntArrayRef sizes) { return tensor.reshape(sizes); });
 }
 
 DirectCall::Function transpose(const BoundNode& node) {

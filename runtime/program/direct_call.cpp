@@ -191,20 +191,6 @@ Prepare prepareQkNormRope(const Arguments& a) {
     };
 }
 
-/// With the cache that the run brings, if any.
-void attend(const ops::AttentionArgs& args, std::int32_t index, const RunOptions& options,
-            at::Tensor& output) {
-    if (!output.defined())
-        output = ops::emptyAttention(args);
-    if (PagedRun* paged = options.paged)
-        ops::attentionPagedInto(output, args, paged->cache->layer(index),
-                                paged->sequences[paged->cache->group(index)]);
-    else if (options.cache)
-        ops::attentionWithCacheInto(output, args, options.cache->layer(index));
-    else
-        ops::attentionInto(output, args);
-}
-
 /// The operator's arguments by the values of a run.
 class AttentionArguments {
 public:
@@ -365,6 +351,19 @@ bool isPlain(const BoundNode& node) {
 }
 
 } // namespace
+
+void attend(const ops::AttentionArgs& args, std::int32_t index, const RunOptions& options,
+            at::Tensor& output) {
+    if (!output.defined())
+        output = ops::emptyAttention(args);
+    if (PagedRun* paged = options.paged)
+        ops::attentionPagedInto(output, args, paged->cache->layer(index),
+                                paged->sequences[paged->cache->group(index)]);
+    else if (options.cache)
+        ops::attentionWithCacheInto(output, args, options.cache->layer(index));
+    else
+        ops::attentionInto(output, args);
+}
 
 DirectCall directCall(const BoundNode& node) {
     struct Make {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/ops/attention.h"
 #include "runtime/program/bound_node.h"
 
 namespace workbench {
@@ -9,5 +10,10 @@ namespace workbench {
 /// has hundreds; a view by hand costs less than 0.2. Empty for all other operators. To be made when the
 /// node's slots and packed weight are final.
 DirectCall directCall(const BoundNode& node);
+
+/// Attention of node number `index` among the attention nodes, with the cache that the run brings, if any.
+/// Into `output` where that is a tensor already.
+void attend(const ops::AttentionArgs& args, std::int32_t index, const RunOptions& options,
+            at::Tensor& output);
 
 } // namespace workbench

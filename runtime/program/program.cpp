@@ -1,6 +1,7 @@
 #include "runtime/program/program.h"
 
 #include "runtime/ops/checks.h"
+#include "runtime/program/direct_call.h"
 #include "runtime/program/scalar_types.h"
 #include "runtime/program/torch_edge.h"
 
@@ -112,13 +113,8 @@ Status Program::bindSymbols(std::span<const at::Tensor> inputs) {
 }
 
 void Program::callCached(const BoundNode& node, const RunOptions& options) {
-    const ops::AttentionArgs args = attentionArgs(m_stack);
     at::Tensor output;
-    if (PagedRun* paged = options.paged)
-        output = ops::attentionPaged(args, paged->cache->layer(node.attention),
-                                     paged->sequences[paged->cache->group(node.attention)]);
-    else
-        output = ops::attentionWithCache(args, options.cache->layer(node.attention));
+    attend(attentionArgs(m_stack), node.attention, options, output);
     m_stack.clear();
     m_stack.emplace_back(std::move(output));
 }

@@ -17,6 +17,11 @@ function(workbench_test name)
     add_executable(${name} ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE workbench_options ${ARG_LIBS} GTest::gtest GTest::gtest_main Threads::Threads)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    if("torch" IN_LIST ARG_LABELS)
+        workbench_precompile(${name} test_torch)
+    elseif(NOT "gui" IN_LIST ARG_LABELS) # some link Qt, some do not
+        workbench_precompile(${name} test)
+    endif()
     gtest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST)
 endfunction()
 

@@ -28,7 +28,9 @@ TEST_F(SourceViewing, ShowsTheFileThatWasTraced) {
 }
 
 TEST_F(SourceViewing, AFileThatWasChangedIsNotShown) {
-    writeFile("modeling.py", std::string("# new first line\n") + kText);
+    std::string changed = "# new first line\n";
+    changed += kText;
+    writeFile("modeling.py", changed);
     const SourceView view = sourceView(m_model, m_frame);
     EXPECT_NE(view.notShown.find("changed since"), std::string::npos) << view.notShown;
     EXPECT_EQ(view.lines, (std::vector<std::string>{"return x * 2"}));

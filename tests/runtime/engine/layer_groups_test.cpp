@@ -52,7 +52,9 @@ TEST(LayerGroups, SplitTheCommonWindowByTheRareOne) {
 }
 
 TEST(LayerGroups, StayFewWhereOneLayerIsUnlikeAllOthers) {
-    const auto layers = layersOf(std::string(63, 'S') + "F");
+    std::string kinds(63, 'S');
+    kinds += 'F';
+    const auto layers = layersOf(kinds);
     const auto groups = groupLayers(layers);
     expectSound(layers, groups);
     EXPECT_LE(groups.windows.size(), 9U);

@@ -1,27 +1,47 @@
-"""llama.cpp through llama-cpp-python, bf16 weights, one sequence: peer_llama_cpp.py MODEL.gguf [--loads decode,prefill].
+"""llama.cpp by its own llama-batched-bench, which runs requests at once too: peer_llama_cpp.py MODEL.gguf [--loads ...].
 
-Requests at once need llama.cpp's own tool (llama-batched-bench); the Python package runs one sequence.
+Debian has it in llama.cpp-tools; LLAMA_BATCHED_BENCH names the binary, or a command that starts it elsewhere. The GGUF:
+`convert_hf_to_gguf.py MODEL_DIR --outtype bf16` of llama.cpp's sources.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
+import subprocess
+
 import workloads
+
+RUNS = 2  # of each load; the better one counts, as the others warm up before they are timed
 
 
 def main() -> None:
     given = workloads.arguments(__doc__)
-    import llama_cpp
+    tool = shlex.split(os.environ.get("LLAMA_BATCHED_BENCH", "llama-batched-bench"))
 
-    model = llama_cpp.Llama(str(given.model), n_ctx=1024, n_batch=512, n_threads=given.threads, n_threads_batch=given.threads, verbose=False)
+    def seconds(requests: int, prompt: int, new: int) -> tuple[float, float]:
+        """Of all prompts, and of all new tokens; a new token is one step of all requests."""
+        command = [*tool, "-m", given.model, "-t", given.threads, "-tb", given.threads, "-c", requests * (prompt + new) + 64,
+                   "-b", 2048, "-ub", 512, "-npp", prompt, "-ntg", new, "-npl", requests, "--output-format", "jsonl"]
+        runs = []
+        for _ in range(RUNS):
+            done = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True)
+            row = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
+            runs.append((row["t_pp"], row["t_tg"]))
+        return min(runs, key=sum)
 
-    def generate(texts: list[list[int]], new_tokens: int) -> object:
-        (text,) = texts
-        model.reset()
-        tokens = model.generate(text, temp=0.0, reset=True)
-        return [next(tokens) for _ in range(new_tokens)]
-
-    loads = [load for load in given.loads if load != "mixed"]
-    workloads.report("llama.cpp", workloads.measure(generate, loads), llama_cpp_python=llama_cpp.__version__)
+    speeds = {}
+    if "decode" in given.loads:
+        prompt, new = workloads.DECODE
+        speeds["decode"] = new / seconds(1, prompt, new)[1]
+    if "prefill" in given.loads:
+        speeds["prefill"] = workloads.PREFILL / seconds(1, workloads.PREFILL, 1)[0]
+    if "mixed" in given.loads:
+        requests, prompt, new = workloads.MIXED
+        speeds["mixed"] = requests * new / sum(seconds(requests, prompt, new))
+    version = subprocess.run([*tool, "--version"], capture_output=True, text=True)
+    workloads.report("llama.cpp", speeds, llama_cpp=(version.stdout + version.stderr).split("version:")[-1].split()[0])
 
 
 if __name__ == "__main__":

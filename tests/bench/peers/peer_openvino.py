@@ -1,4 +1,6 @@
-"""OpenVINO GenAI, continuous batching, bf16 weights, products and cache: peer_openvino.py IR_DIR [--loads ...].
+"""OpenVINO GenAI, continuous batching, bf16 weights: peer_openvino.py IR_DIR [--loads ...].
+
+Products and cache are bf16 where the processor has instructions for it, else f32: OpenVINO takes no other cache then.
 
 The IR: `optimum-cli export openvino -m MODEL_DIR --task text-generation-with-past IR_DIR`.
 """
@@ -17,11 +19,8 @@ def main() -> None:
     scheduler = openvino_genai.SchedulerConfig()
     scheduler.cache_size = 1  # GB
     scheduler.enable_prefix_caching = False
-    options = {
-        "INFERENCE_NUM_THREADS": given.threads,
-        "INFERENCE_PRECISION_HINT": "bf16",
-        "KV_CACHE_PRECISION": "bf16",
-    }
+    precision = "bf16" if "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
+    options = {"INFERENCE_NUM_THREADS": given.threads, "INFERENCE_PRECISION_HINT": precision, "KV_CACHE_PRECISION": precision}
     pipeline = openvino_genai.ContinuousBatchingPipeline(str(given.model), scheduler, "CPU", options)
 
     def generate(texts: list[list[int]], new_tokens: int) -> object:
@@ -34,7 +33,7 @@ def main() -> None:
         assert all(len(result.m_generation_ids[0]) == new_tokens for result in results)
         return results
 
-    workloads.report("openvino-genai", workloads.measure(generate, given.loads), openvino_genai=openvino_genai.__version__)
+    workloads.report("openvino-genai", workloads.measure(generate, given.loads), openvino_genai=openvino_genai.__version__, precision=precision)
 
 
 if __name__ == "__main__":

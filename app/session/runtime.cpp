@@ -130,8 +130,8 @@ void Runtime::noteProducts(const std::string& program, const json& answer, const
     m_products[program] = *products;
     if (const std::string told = describeProducts(*products, format);
         leavesProductWeights(*products) && m_noticed.insert(told).second && m_onNotice)
-        m_onNotice("--weights " + format + " reaches a part of the model only: in the program '" + program +
-                   "' " + told);
+        m_onNotice(format + " weights reach a part of the model only: in the program '" + program + "' " +
+                   told);
 }
 
 Result<WorkerClient> Runtime::takeWorker(const Job& job) {

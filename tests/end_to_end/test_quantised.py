@@ -108,7 +108,7 @@ def test_what_is_left_as_stored_is_told(tmp_path):
     # In each of two layers: queries with keys and values, their output, and both of the feed-forward; the head is tied.
     assert left["stored"] == {"matrices": 8, "bytes": 2 * 4 * (32 * 96 + 32 * 32 + 2 * 32 * 128)}
     assert left["quantised"]["matrices"] == 1
-    warnings = [line for line in run.err.splitlines() if line.startswith("warning: --weights int4 reaches a part")]
+    warnings = [line for line in run.err.splitlines() if line.startswith("warning: int4 weights reach a part")]
     assert len(warnings) == 1 and "8 matrices that products read stay as they are stored" in warnings[0]
     text = workbench("verify", model, "--apply-all", "--weights", "int4", cwd=tmp_path).expect(DONE).out
     assert "original: 8 matrices that products read stay as they are stored" in text

@@ -2,9 +2,11 @@
 #include "app/gui/decisions/decisions_panel.h"
 #include "app/session/verify.h"
 
+#include <QtCore/QLocale>
 #include <QtGui/QAction>
 
 #include <algorithm>
+#include <cmath>
 
 /// The equality check of the decisions panel.
 
@@ -18,6 +20,30 @@ Decisions applyOnly(const Analysis& analysis, const std::vector<std::size_t>& si
         if (analysis.sites[site].verdict == SiteVerdict::applicable)
             decisions[analysis.sites[site].id] = Decision::apply;
     return decisions;
+}
+
+/// What weights in fewer bits cost: no part of the proof. Empty for weights as stored.
+QString lossText(const VerifyReport& report) {
+    if (report.weights == kStoredWeights)
+        return {};
+    const QString format = QString::fromStdString(report.weights);
+    const QString unkept = ' ' + DecisionsPanel::tr("The plan keeps no proof on such weights.");
+    if (!report.loss)
+        return DecisionsPanel::tr("Weights in %1 against those as stored: not known, %2.")
+                   .arg(format, QString::fromStdString(report.lossReason)) +
+               unkept;
+    const QLocale locale;
+    QString text =
+        DecisionsPanel::tr(
+            "Weights in %1 against those as stored: logits %2 % apart, %3 of %4 greedy tokens equal")
+            .arg(format, locale.toString(100 * report.loss->relativeError, 'g', 2),
+                 locale.toString(static_cast<qlonglong>(report.loss->greedyEqual)),
+                 locale.toString(static_cast<qlonglong>(report.loss->rows)));
+    if (report.loss->text)
+        text += DecisionsPanel::tr(", perplexity %1 instead of %2")
+                    .arg(locale.toString(std::exp(report.loss->text->quantised), 'f', 2),
+                         locale.toString(std::exp(report.loss->text->stored), 'f', 2));
+    return text + '.' + unkept;
 }
 
 } // namespace
@@ -81,6 +107,8 @@ void DecisionsPanel::tellResult(const Result<VerifyReport>& report, std::size_t 
     if (!report->unproven.empty())
         text +=
             ' ' + tr("%n sites could not be compared.", nullptr, static_cast<int>(report->unproven.size()));
+    if (const QString loss = lossText(*report); !loss.isEmpty())
+        text += ' ' + loss;
     tell(text, report->passed);
 }
 

@@ -59,9 +59,9 @@ Result<Opened> openModel(const OpenRequest& request, const Locations& locations,
 } // namespace
 
 Document::Document(Locations locations, QObject* parent)
-    : QObject(parent), m_locations(std::move(locations)),
-      m_runtime(std::make_shared<Runtime>(m_locations, std::string())), m_watch(m_jobs),
+    : QObject(parent), m_locations(std::move(locations)), m_watch(m_jobs),
       m_autosaver(m_jobs, m_locations.cache) {
+    startAnotherRuntime();
     connect(&m_watch, &FileWatch::modelReplaced, this, &Document::modelReplaced);
     connect(&m_watch, &FileWatch::planReplaced, this, &Document::planReplaced);
     connect(&m_autosaver, &Autosaver::failed, this, &Document::failed);

@@ -97,6 +97,9 @@ public:
     /// The worker's command for the jobs to come; "": the one beside this program.
     void setWorker(const QString& command);
     QString worker() const { return m_worker; }
+    /// One of kWeightFormats: what products keep their weights in, in the jobs to come.
+    void setWeights(const QString& format);
+    QString weights() const { return m_weights; }
     /// The model's directory where the worker runs; "": as here.
     void setWorkerModel(const QString& directory);
     void setMeasured(std::map<std::string, SpeedGain> bySite);
@@ -117,8 +120,9 @@ Q_SIGNALS:
     void rewrittenChanged();
     void proofsChanged();
     void measuredChanged();
-    void jobChanged();    ///< started or ended
-    void workerChanged(); ///< the command of the jobs to come
+    void jobChanged();     ///< started or ended
+    void workerChanged();  ///< the command of the jobs to come
+    void weightsChanged(); ///< the format of the jobs to come
     void modifiedChanged(bool modified);
     void planFileChanged();
     void failed(const Error& error);       ///< of something that nobody waits for
@@ -156,6 +160,7 @@ private:
     FileContent m_planContent;
     QString m_worker;
     QString m_workerModel;
+    QString m_weights = kStoredWeights;
     std::shared_ptr<Runtime> m_runtime;
     bool m_modified = false;
     bool m_unsavedProofs = false;

@@ -132,8 +132,23 @@ void Document::setWorkerModel(const QString& directory) {
     startAnotherRuntime();
 }
 
+void Document::setWeights(const QString& format) {
+    if (format == m_weights)
+        return;
+    m_weights = format;
+    startAnotherRuntime();
+    Q_EMIT weightsChanged();
+}
+
 void Document::startAnotherRuntime() {
-    m_runtime = std::make_shared<Runtime>(m_locations, m_worker.toStdString(), m_workerModel.toStdString());
+    m_runtime = std::make_shared<Runtime>(m_locations, m_worker.toStdString(), m_workerModel.toStdString(),
+                                          m_weights.toStdString());
+    // Told from the thread of a job, which ends before this document does.
+    m_runtime->setNotices([this](const std::string& sentence) {
+        QMetaObject::invokeMethod(
+            this, [this, sentence] { Q_EMIT noticed(QString::fromStdString(sentence)); },
+            Qt::QueuedConnection);
+    });
 }
 
 } // namespace workbench::gui

@@ -97,7 +97,16 @@ void MeasureForm::makeDeviceRow() {
     m_device = new QComboBox;
     m_device->setObjectName("device");
     m_device->setAccessibleName(tr("Device of the worker"));
-    m_rows->addRow(tr("&Device:"), m_device);
+    auto* row = new QWidget;
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_device, 1);
+    auto* label = new QLabel(tr("we&ights:"));
+    layout->addWidget(label);
+    layout->addWidget(makeWeights(), 1);
+    label->setBuddy(m_weights);
+    m_rows->addRow(tr("&Device:"), row);
+    qobject_cast<QLabel*>(m_rows->labelForField(row))->setBuddy(m_device);
     m_about = new QLabel;
     m_about->setObjectName("aboutWorker");
     m_about->setWordWrap(true);
@@ -105,6 +114,25 @@ void MeasureForm::makeDeviceRow() {
     m_about->hide();
     m_rows->addRow(m_about);
     showUnknownDevices();
+}
+
+QWidget* MeasureForm::makeWeights() {
+    m_weights = new QComboBox;
+    m_weights->setObjectName("weights");
+    m_weights->setAccessibleName(tr("What products keep their weights in"));
+    m_weights->setToolTip(
+        tr("For every program but transformers, and for “Verify”, which then also says what the "
+           "fewer bits cost: int8 has a scale per row, int4 one per 32 weights."));
+    for (const char* format : kWeightFormats)
+        m_weights->addItem(format == std::string_view(kStoredWeights) ? tr("as stored") : QString(format),
+                           QString(format));
+    connect(m_weights, &QComboBox::activated, this,
+            [this] { Q_EMIT weightsChosen(m_weights->currentData().toString()); });
+    return m_weights;
+}
+
+void MeasureForm::setWeights(const QString& format) {
+    m_weights->setCurrentIndex(std::max(0, m_weights->findData(format)));
 }
 
 void MeasureForm::makeSwitches() {
@@ -161,8 +189,8 @@ QString MeasureForm::fault() const {
 }
 
 void MeasureForm::setEntriesEnabled(bool enabled) {
-    for (QWidget* entry : std::initializer_list<QWidget*>{m_worker, m_ask, m_device, m_native, m_eager,
-                                                          m_profile, m_leaveOneOut})
+    for (QWidget* entry : std::initializer_list<QWidget*>{m_worker, m_ask, m_device, m_weights, m_native,
+                                                          m_eager, m_profile, m_leaveOneOut})
         entry->setEnabled(enabled);
     m_load->setEnabled(enabled);
 }

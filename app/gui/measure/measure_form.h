@@ -37,7 +37,8 @@ public:
     /// What the worker said of itself: its devices become choices; one that it lacks says so.
     void showWorker(const nlohmann::json& hello);
     void setWorkerCommand(const QString& command);
-    void rememberWorker(); ///< the command worked: it stays in the list
+    void setWeights(const QString& format); ///< one of kWeightFormats
+    void rememberWorker();                  ///< the command worked: it stays in the list
 
     void saveState(QSettings& settings) const;
     void restoreState(const QSettings& settings);
@@ -45,10 +46,12 @@ public:
 Q_SIGNALS:
     void askRequested(); ///< say hello to the worker
     void workerChosen(const QString& command);
+    void weightsChosen(const QString& format); ///< one of kWeightFormats
 
 private:
     QWidget* makeWorkerRow();
     void makeDeviceRow();
+    QWidget* makeWeights();
     void makeSwitches();
     void chooseWorker();
     void showUnknownDevices();
@@ -59,6 +62,7 @@ private:
     QComboBox* m_worker;
     QPushButton* m_ask;
     QComboBox* m_device;
+    QComboBox* m_weights;
     QLabel* m_about;
     LoadRows* m_load;
     QCheckBox* m_native;

@@ -126,6 +126,9 @@ void MeasurePanel::connectAll() {
     connect(m_form, &MeasureForm::workerChosen, &document(), &Document::setWorker);
     connect(&document(), &Document::workerChanged, this,
             [this] { m_form->setWorkerCommand(document().worker()); });
+    connect(m_form, &MeasureForm::weightsChosen, &document(), &Document::setWeights);
+    connect(&document(), &Document::weightsChanged, this,
+            [this] { m_form->setWeights(document().weights()); });
     connect(m_bisect, &BisectView::startRequested, this, &MeasurePanel::bisect);
     connect(m_bisect, &BisectView::siteActivated, this, &MeasurePanel::selectSite);
     connect(&document(), &Document::jobChanged, this, &MeasurePanel::showControls);

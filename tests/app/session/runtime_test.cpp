@@ -81,7 +81,7 @@ TEST_F(RuntimeTest, TellsOnceWhatStaysAsItIsStored) {
     loaded(int4);
     loaded(int4);
     EXPECT_EQ(notices, (std::vector<std::string>{
-                           "--weights int4 reaches a part of the model only: in the program 'original' 2 "
+                           "int4 weights reach a part of the model only: in the program 'original' 2 "
                            "matrices that products read stay as they are stored (0.3 MB), 1 is in int4 "
                            "(0.1 MB)"}));
     EXPECT_EQ(int4.products().at("original").at("stored").at("matrices"), 2);

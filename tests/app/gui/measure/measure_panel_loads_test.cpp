@@ -61,6 +61,25 @@ TEST_F(MeasurePanelTest, MeasuresTheRequestsOfAFile) {
     EXPECT_TRUE(text("aboutMeasurement").contains("1 request"));
 }
 
+TEST_F(MeasurePanelTest, MeasuresOnWeightsInFewerBitsAndSaysWhatOfThemIsNot) {
+    QStringList told;
+    QObject::connect(m_document.get(), &Document::noticed,
+                     [&told](const QString& sentence) { told << sentence; });
+    auto& weights = child<QComboBox>("weights");
+    EXPECT_EQ(weights.currentText(), "as stored");
+    QTest::keyClicks(&weights, "int4");
+    EXPECT_EQ(m_document->weights(), "int4") << "verifying uses them too";
+    measureToTheEnd();
+    EXPECT_TRUE(text("aboutMeasurement").contains(" · weights in int4 · "))
+        << text("aboutMeasurement").toStdString();
+    EXPECT_TRUE(text("measurementDetails").contains("after: 2 matrices that products read stay"))
+        << text("measurementDetails").toStdString();
+    ASSERT_FALSE(told.isEmpty());
+    EXPECT_TRUE(told[0].contains("int4")) << told[0].toStdString();
+    m_document->setWeights("stored");
+    EXPECT_EQ(weights.currentText(), "as stored");
+}
+
 TEST_F(MeasurePanelTest, RefusesTextsWithoutAPrompt) {
     child<QComboBox>("promptKind").setCurrentIndex(1);
     child<QPlainTextEdit>("prompts").setPlainText(" \n\n");

@@ -1,0 +1,46 @@
+#include "app/gui/decisions/decisions_panel.h"
+#include "tests/app/gui/support/small_model.h"
+#include "tests/app/session/norm_model.h"
+
+#include <QtTest/QTest>
+#include <QtWidgets/QLabel>
+#include <QtWidgets/QToolButton>
+
+#include <gtest/gtest.h>
+
+namespace workbench::gui::test {
+namespace {
+
+/// What the panel says of a model that the fake worker runs.
+QString verified(const QString& weights) {
+    Document document{Locations{}};
+    document.openSession(workbench::test::fusedNormSession({"a", "b"}));
+    EXPECT_TRUE(waitFor([&] { return document.state() == Document::State::ready; }));
+    document.setWorker(WORKBENCH_FAKE_WORKER);
+    document.setWeights(weights);
+    Selection selection;
+    DecisionsPanel panel(document, selection, nullptr);
+    panel.resize(1100, 500);
+    panel.show();
+    QTest::mouseClick(panel.findChild<QToolButton*>("verify"), Qt::LeftButton, {}, QPoint(10, 10));
+    EXPECT_TRUE(document.busy());
+    EXPECT_TRUE(waitFor([&] { return !document.busy(); }));
+    return panel.findChild<QLabel*>("result")->text();
+}
+
+TEST(Verification, SaysWhatWasProvenAndNothingOfWeightsThatAreAsStored) {
+    const QString text = verified("stored");
+    EXPECT_TRUE(text.startsWith("2 of 2 sites reproduce the original")) << text.toStdString();
+    EXPECT_FALSE(text.contains("against those as stored")) << text.toStdString();
+}
+
+TEST(Verification, SaysWhyTheCostOfFewerBitsIsNotKnown) {
+    const QString text = verified("int8"); // that worker has no memory for a third program
+    EXPECT_TRUE(text.startsWith("2 of 2 sites reproduce the original")) << text.toStdString();
+    EXPECT_TRUE(text.endsWith("Weights in int8 against those as stored: not known, no memory to run truth. "
+                              "The plan keeps no proof on such weights."))
+        << text.toStdString();
+}
+
+} // namespace
+} // namespace workbench::gui::test

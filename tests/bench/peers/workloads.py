@@ -53,12 +53,15 @@ def measure(generate: Generate, loads: list[str]) -> dict[str, float]:
     return speeds
 
 
-def arguments(description: str) -> argparse.Namespace:
+def arguments(description: str, passes_on: bool = False) -> argparse.Namespace:
+    """`passes_on`: what is not known here lies in `rest`."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("model", type=Path)
     parser.add_argument("--loads", default=",".join(LOADS), help="some of " + ", ".join(LOADS))
     parser.add_argument("--threads", type=int, default=2)
-    given = parser.parse_args()
+    given, given.rest = parser.parse_known_args()
+    if given.rest and not passes_on:
+        parser.error("unknown: " + " ".join(given.rest))
     given.loads = given.loads.split(",")
     os.environ["OMP_NUM_THREADS"] = str(given.threads)
     return given

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iostream>
 #include <new>
+#include <utility>
 
 namespace {
 
@@ -43,7 +44,8 @@ int finish(const Status& done) {
 
 int main(int argc, char** argv) {
     cli::openStandardStreams();
-    const cli::Parsed parsed = cli::parse(argc, argv, cli::opensWindow(Locations::find()));
+    Locations locations = Locations::find();
+    const cli::Parsed parsed = cli::parse(argc, argv, cli::opensWindow(locations));
     cli::startLog(parsed.options.quiet     ? cli::LogLevel::quiet
                   : parsed.options.verbose ? cli::LogLevel::verbose
                                            : cli::LogLevel::normal);
@@ -55,7 +57,7 @@ int main(int argc, char** argv) {
     if (!parsed.run)
         return parsed.exitCode != 0 ? parsed.exitCode : finish(Ok{});
     return finish(guarded([&] {
-        cli::Context context{std::cout, {&cancel, cli::logProgress}, Locations::find()};
+        cli::Context context{std::cout, {&cancel, cli::logProgress}, std::move(locations)};
         return parsed.options.command->run(parsed.options, context);
     }));
 }

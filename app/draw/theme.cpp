@@ -39,7 +39,7 @@ Theme makeLight() {
     theme.removed = "#d1383d";
     theme.merged = "#3f74d8";
     theme.patterns = {"#7b4fd0", "#00897b", "#d35f00", "#1f6feb", "#2e8b3d", "#c2338b",
-                      "#a67c00", "#5c6bc0", "#00838f", "#8d6e63", "#ad1457", "#546e7a"};
+                      "#a67c00", "#5c6bc0", "#8d6e63", "#00838f", "#ad1457", "#546e7a"};
     theme.overlayLow = "#fff7e0";
     theme.overlayHigh = "#e8590c";
     return theme;
@@ -73,7 +73,7 @@ Theme makeDark() {
     theme.removed = "#f0666b";
     theme.merged = "#77a3ff";
     theme.patterns = {"#b49cff", "#4db6ac", "#ff9e5e", "#6ea8ff", "#7bd389", "#f48fc7",
-                      "#e0c15a", "#9fa8da", "#4dd0e1", "#bcaaa4", "#f06292", "#90a4ae"};
+                      "#e0c15a", "#9fa8da", "#bcaaa4", "#4dd0e1", "#f06292", "#90a4ae"};
     theme.overlayLow = "#2b2a26";
     theme.overlayHigh = "#e8590c";
     return theme;

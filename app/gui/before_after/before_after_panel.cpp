@@ -121,6 +121,8 @@ void BeforeAfterPanel::showEvent(QShowEvent* event) {
     Panel::showEvent(event);
     if (m_stale)
         refresh();
+    else
+        takeSelection();
 }
 
 /// The palette may come after the word that it changed.
@@ -181,6 +183,7 @@ void BeforeAfterPanel::take(std::shared_ptr<const Rewritten> rewritten,
         return document().analysis().sites[step.site].id == m_siteShown;
     });
     showStep(same == m_steps.end() ? 0 : static_cast<int>(same - m_steps.begin()));
+    takeSelection();
     Q_EMIT updated();
 }
 

@@ -103,6 +103,7 @@ CanvasPane::CanvasPane(const Locations& locations, QWidget* parent)
     connect(m_loader, &DiagramLoader::busyChanged, this, &CanvasPane::showBusy);
     connect(m_view, &CanvasView::viewChanged, this,
             [this] { m_minimap->setVisiblePart(m_view->visiblePart()); });
+    connect(m_view, &CanvasView::highlightsChanged, this, &CanvasPane::drawMinimap);
     connect(m_view, &CanvasView::toggleRequested, this, &CanvasPane::toggle);
     connect(m_view, &CanvasView::openRequested, this, &CanvasPane::openBox);
     connect(m_view, &CanvasView::outRequested, this, &CanvasPane::goOut);

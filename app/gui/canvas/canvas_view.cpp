@@ -135,7 +135,8 @@ void CanvasView::updateHighlights() {
             all[static_cast<std::size_t>(box)] = highlight;
     };
     mark(m_hits, Highlight::searchHit);
-    if (m_chosen.size() == 1) {
+    if (m_chosen.size() == 1 &&
+        m_fates.empty()) { // beside fates these colours would read as added and removed
         mark(m_neighbours->producers(current()), Highlight::producer);
         mark(m_neighbours->consumers(current()), Highlight::consumer);
     }
@@ -143,6 +144,7 @@ void CanvasView::updateHighlights() {
     m_haste = CanvasTiles::Haste::brief;
     m_tiles.outdate();
     viewport()->update();
+    Q_EMIT highlightsChanged();
 }
 
 // Place and size.

@@ -66,6 +66,7 @@ public:
 
 Q_SIGNALS:
     void viewChanged();            ///< place or size
+    void highlightsChanged();      ///< what is chosen, found, added or removed
     void chosenChanged();          ///< by the user
     void toggleRequested(int box); ///< open or close in place
     void openRequested(int box);   ///< as a scope of its own

@@ -1,5 +1,6 @@
 #include "app/gui/decisions/decisions_panel.h"
 
+#include "app/gui/decisions/place_delegate.h"
 #include "app/gui/decisions/reason_delegate.h"
 
 #include <QtGui/QAction>
@@ -74,7 +75,7 @@ QWidget* DecisionsPanel::makeToolBar() {
     layout->setContentsMargins(0, 0, 0, 0);
     m_text = new QLineEdit(bar);
     m_text->setObjectName("filter");
-    m_text->setPlaceholderText(tr("Filter: pattern, place, verdict or reason"));
+    m_text->setPlaceholderText(tr("Filter: pattern, place, reason"));
     m_text->setAccessibleName(tr("Filter of the sites"));
     m_text->setClearButtonEnabled(true);
     m_tokens = new QComboBox(bar);
@@ -110,10 +111,10 @@ QWidget* DecisionsPanel::makeTable() {
     m_table->setAccessibleName(tr("Sites of fusion patterns"));
     m_table->setModel(m_filter);
     m_table->setItemDelegateForColumn(SitesModel::kReason, new ReasonDelegate(*m_model, *m_filter, m_table));
+    m_table->setItemDelegateForColumn(SitesModel::kPlace, new PlaceDelegate(m_table));
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_table->setWordWrap(false);
-    m_table->setTextElideMode(Qt::ElideLeft); // paths begin alike
     m_table->setShowGrid(false);
     m_table->setAlternatingRowColors(true);
     m_table->setTabKeyNavigation(false);
@@ -169,7 +170,7 @@ QWidget* DecisionsPanel::makeNoteBar() {
     m_note->setPlaceholderText(tr("Why you decided so; the plan keeps it"));
     label->setBuddy(m_note);
     m_note->setMinimumWidth(kNoteWidth);
-    layout->addWidget(m_chips, 4);
+    layout->addWidget(m_chips, 3);
     layout->addWidget(label);
     layout->addWidget(m_note, 1);
     return bar;

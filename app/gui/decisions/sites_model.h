@@ -41,7 +41,6 @@ public:
     const SiteGain* estimate(int row) const; ///< nullptr: none
     int tokens() const { return m_tokens; }
 
-
 private:
     QString text(int row, int column) const;
     QString toolTip(int row, int column) const;

@@ -125,7 +125,7 @@ void DecisionsPanel::tell(const QString& text, bool good) {
 
 void DecisionsPanel::updateVerify() {
     m_verify->disconnect(this);
-    m_verify->setText(m_verifying ? tr("&Stop") : tr("&Verify"));
+    m_verify->setText(m_verifying ? tr("&Stop") : tr("Verif&y"));
     m_verify->setEnabled(m_verifying || !document().busy());
     m_verify->setToolTip(m_verifying ? tr("Stop the verification")
                                      : tr("Compare the rewritten model with the original, site by site"));

@@ -123,7 +123,7 @@ void SitePage::addConditions() {
     Section* section = addSection(tr("Conditions"), "conditions");
     const auto* conditions = evidence().conditions(m_site);
     if (!conditions) {
-        section->add(text(muted(tr("matching again ..."))));
+        section->add(text(muted(tr("matching again…"))));
         return;
     }
     // One column: the dock is narrow, and a condition is a sentence.

@@ -65,7 +65,7 @@ LoadRows::LoadRows(QFormLayout& rows) : QObject(rows.parent()), m_rows(rows), m_
     m_kind->setToolTip(tr("The same loads as “workbench bench --load”; each has its own sizes."));
     m_rows.addRow(tr("&Load:"), m_kind);
     m_traceRow = makeTraceRow();
-    m_rows.addRow(tr("&File:"), m_traceRow);
+    m_rows.addRow(tr("F&ile:"), m_traceRow);
     qobject_cast<QLabel*>(m_rows.labelForField(m_traceRow))->setBuddy(m_trace);
     makePromptRows();
     makeCountRows();

@@ -101,7 +101,7 @@ void MeasureForm::makeDeviceRow() {
     auto* layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_device, 1);
-    auto* label = new QLabel(tr("we&ights:"));
+    auto* label = new QLabel(tr("wei&ghts:"));
     layout->addWidget(label);
     layout->addWidget(makeWeights(), 1);
     label->setBuddy(m_weights);
@@ -136,18 +136,18 @@ void MeasureForm::setWeights(const QString& format) {
 }
 
 void MeasureForm::makeSwitches() {
-    m_native = checkBox("native", tr("Also &hand-written code"),
+    m_native = checkBox("native", tr("Also hand-writte&n code"),
                         tr("Measures plain C++ for the model over the same kernels too, where there is some: "
                            "what the rewritten model is worth against it."));
     m_native->setChecked(true);
     m_eager =
-        checkBox("eager", tr("Also transf&ormers"),
+        checkBox("eager", tr("Also transformers"),
                  tr("Measures the model as transformers runs it too, on this computer; loads the weights "
                     "once more."));
     m_profile = checkBox("profile", tr("Also time by &kind of operator"),
                          tr("Once more at the end, with clocks at kernels and operators."));
     m_profile->setChecked(true);
-    m_leaveOneOut = checkBox("leaveOneOut", tr("Also without &each pattern"),
+    m_leaveOneOut = checkBox("leaveOneOut", tr("Also witho&ut each pattern"),
                              tr("Switches one pattern off at a time: what each one is worth."));
     for (QCheckBox* box : {m_native, m_eager, m_profile, m_leaveOneOut})
         m_rows->addRow(box);

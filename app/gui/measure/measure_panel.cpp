@@ -74,6 +74,7 @@ QWidget* MeasurePanel::makeLeft() {
     layout->setContentsMargins(0, 0, 6, 0);
     layout->addWidget(makeForm(), 100); // before the room below the buttons
     auto* buttons = new QHBoxLayout;
+    buttons->setContentsMargins(0, 0, 6, 0); // as wide as the form
     m_start = new QPushButton(tr("&Start"));
     m_start->setObjectName("start");
     m_stop = new QPushButton(tr("St&op"));

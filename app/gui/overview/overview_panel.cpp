@@ -1,6 +1,7 @@
 #include "app/gui/overview/overview_panel.h"
 
 #include "app/gui/overview/coverage_view.h"
+#include "app/gui/overview/left_delegate.h"
 #include "app/gui/overview/left_model.h"
 #include "app/gui/overview/module_model.h"
 
@@ -10,7 +11,6 @@
 #include <QtWidgets/QLabel>
 #include <QtWidgets/QPushButton>
 #include <QtWidgets/QSplitter>
-#include <QtWidgets/QStyledItemDelegate>
 #include <QtWidgets/QTreeView>
 #include <QtWidgets/QVBoxLayout>
 
@@ -23,15 +23,6 @@ constexpr int kMostCoverageRows = 10; // more are scrolled to
 constexpr int kIndentation = 12;      // modules are five deep
 // Device-independent pixels of the panel from which there is room for a column.
 constexpr int kSizeWidth = 300, kClassWidth = 400;
-
-/// A sentence is read from its beginning; names differ in the middle and are cut there.
-class SentenceDelegate : public QStyledItemDelegate {
-    using QStyledItemDelegate::QStyledItemDelegate;
-    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-        QStyledItemDelegate::initStyleOption(option, index);
-        option->textElideMode = Qt::ElideRight;
-    }
-};
 
 QWidget* section(QSplitter* parts, std::initializer_list<QWidget*> widgets) {
     auto* box = new QWidget;
@@ -96,6 +87,7 @@ OverviewPanel::OverviewPanel(Document& document, Selection& selection, QWidget* 
     connect(&document, &Document::rewrittenChanged, this, &OverviewPanel::compute);
     connect(&selection, &Selection::changed, this, &OverviewPanel::follow);
     compute();
+    follow();
 }
 
 QWidget* OverviewPanel::makeCoverage() {
@@ -132,7 +124,6 @@ void OverviewPanel::resizeEvent(QResizeEvent* event) {
     Panel::resizeEvent(event);
     m_tree->setColumnHidden(ModuleModel::className, width() < kClassWidth);
     m_tree->setColumnHidden(ModuleModel::size, width() < kSizeWidth);
-    m_leftView->setColumnHidden(LeftModel::state, width() < kSizeWidth);
 }
 
 /// Not a focus proxy: Tab would pass over what stands above the tree.
@@ -175,12 +166,9 @@ void OverviewPanel::makeLeft(QSplitter* parts) {
     m_leftView = treeView("left", tr("What is left and why"));
     m_leftView->setModel(m_leftFilter);
     m_leftView->setRootIsDecorated(false);
-    m_leftView->setTextElideMode(Qt::ElideMiddle);
-    m_leftView->setItemDelegateForColumn(LeftModel::why, new SentenceDelegate(m_leftView));
-    m_leftView->header()->setStretchLastSection(false);
-    for (const int column : {LeftModel::what, LeftModel::why})
-        m_leftView->header()->setSectionResizeMode(column, QHeaderView::Stretch);
-    m_leftView->setColumnWidth(LeftModel::state, 84);
+    m_leftView->setItemDelegate(new LeftDelegate(m_leftView));
+    for (const int column : {LeftModel::state, LeftModel::why}) // the delegate draws them
+        m_leftView->setColumnHidden(column, true);
     m_leftHint = new QLabel(tr("Nothing is left: every place is fused."));
     m_leftHint->setContentsMargins(10, 4, 10, 4);
     m_leftHint->setWordWrap(true);
@@ -213,7 +201,7 @@ void OverviewPanel::compute() {
 
 void OverviewPanel::showOverview(Overview overview) {
     const TracedModel& model = document().session().model();
-    m_headline->setText(tr("%1\n%2 operations, %3 after the rewrites")
+    m_headline->setText(tr("%1\n%L2 nodes, %L3 after the rewrites")
                             .arg(QString::fromStdString(modelLine(model.facts)))
                             .arg(overview.nodes)
                             .arg(overview.rewrittenNodes));
@@ -244,13 +232,11 @@ void OverviewPanel::follow() {
 void OverviewPanel::saveState(QSettings& settings) const {
     settings.setValue("parts", m_parts->saveState());
     settings.setValue("tree", m_tree->header()->saveState());
-    settings.setValue("left", m_leftView->header()->saveState());
 }
 
 void OverviewPanel::restoreState(const QSettings& settings) {
     m_parts->restoreState(settings.value("parts").toByteArray());
     m_tree->header()->restoreState(settings.value("tree").toByteArray());
-    m_leftView->header()->restoreState(settings.value("left").toByteArray());
 }
 
 } // namespace workbench::gui

@@ -134,6 +134,7 @@ QDialog* makeShortcutsDialog(const QMainWindow& window, QWidget* parent) {
     table->verticalHeader()->hide();
     table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 8);
     table->setSelectionMode(QAbstractItemView::NoSelection);
+    table->setFocusPolicy(Qt::NoFocus); // else one cell looks chosen
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table->setShowGrid(false);
     table->setAlternatingRowColors(true);

@@ -71,7 +71,7 @@ StartPage::StartPage(QWidget* parent)
     page->addWidget(heading(tr("Fusion Workbench"), 1.9));
     auto* purpose =
         new QLabel(tr("Open a language model, see every place where operations can be fused, decide each one "
-                      "with proof and measurement, and leave with a plan that servers read."));
+                      "with proof and measurement, and leave with a plan for servers."));
     purpose->setWordWrap(true);
     page->addWidget(purpose);
     page->addWidget(m_unsavedBox);

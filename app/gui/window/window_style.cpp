@@ -3,6 +3,8 @@
 #include <QtGui/QGuiApplication>
 #include <QtGui/QIconEngine>
 #include <QtGui/QPainter>
+#include <QtWidgets/QAbstractButton>
+#include <QtWidgets/QButtonGroup>
 #include <QtWidgets/QStyleOption>
 
 #include <algorithm>
@@ -14,6 +16,9 @@ constexpr int kButtonAir = 12; ///< pixels beside the text of a button, both sid
 constexpr int kHandle = 5;     // wide enough to be caught by the mouse; the line in it is one pixel
 constexpr int kTitlePadding = 8;
 constexpr double kCross = 7; // of the button that closes a tab
+constexpr double kFrameShare =
+    0.46; // of the text's colour in a frame: 3 : 1 against the window, light and dark
+constexpr int kFusionDarker = 140; // what Fusion draws frames in: the window's colour, darker by this
 
 /// A line through the middle of a handle, along its longer side; the accent under the mouse.
 void paintHandle(QPainter& painter, const QStyleOption& option) {
@@ -56,6 +61,33 @@ void paintHeader(QPainter& painter, const QStyleOptionHeader& option) {
                          line);
 }
 
+/// Of several choices one is taken.
+bool isChoice(const QWidget* widget) {
+    const auto* button = qobject_cast<const QAbstractButton*>(widget);
+    return button && button->group() && button->group()->exclusive();
+}
+
+/// The one that is taken says so by its frame.
+void paintTaken(QPainter& painter, const QStyleOption& option) {
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(option.palette.color(QPalette::Highlight), 1.5));
+    painter.drawRoundedRect(QRectF(option.rect).adjusted(0.75, 0.75, -0.75, -0.75), 2, 2);
+    painter.restore();
+}
+
+/// Draws with a copy of the option that has another palette; false: it is of another kind.
+template <class Option, class Draw>
+bool drawAs(const QStyleOption* option, const QPalette& palette, const Draw& draw) {
+    const auto* typed = qstyleoption_cast<const Option*>(option);
+    if (!typed)
+        return false;
+    Option copy(*typed);
+    copy.palette = palette;
+    draw(copy);
+    return true;
+}
+
 /// "Go on": drawn in the link colour of the moment, at any resolution.
 class Chevron : public QIconEngine {
 public:
@@ -90,7 +122,49 @@ void WindowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
         return paintHandle(*painter, *option);
     if (element == PE_IndicatorTabClose)
         return paintCross(*painter, *option);
+    const auto draw = [&](const auto& copy) { QProxyStyle::drawPrimitive(element, &copy, painter, widget); };
+    if (element == PE_IndicatorCheckBox || element == PE_IndicatorRadioButton)
+        if (drawAs<QStyleOptionButton>(option, framed(option->palette), draw))
+            return;
+    if (element == PE_FrameLineEdit || element == PE_PanelLineEdit)
+        if (drawAs<QStyleOptionFrame>(option, framed(option->palette), draw))
+            return;
     QProxyStyle::drawPrimitive(element, option, painter, widget);
+    const bool isButton = element == PE_PanelButtonTool || element == PE_PanelButtonCommand;
+    if (isButton && option->state & State_On && isChoice(widget))
+        paintTaken(*painter, *option);
+}
+
+void WindowStyle::drawComplexControl(ComplexControl control, const QStyleOptionComplex* option,
+                                     QPainter* painter, const QWidget* widget) const {
+    const auto draw = [&](const auto& copy) {
+        QProxyStyle::drawComplexControl(control, &copy, painter, widget);
+    };
+    if (control == CC_SpinBox && drawAs<QStyleOptionSpinBox>(option, framed(option->palette), draw))
+        return;
+    if (control == CC_ComboBox && drawAs<QStyleOptionComboBox>(option, framed(option->palette), draw))
+        return;
+    QProxyStyle::drawComplexControl(control, option, painter, widget);
+}
+
+/// The palette in which Fusion's frames of fields are seen: it has no colour of their own, but makes one from
+/// the window's.
+const QPalette& WindowStyle::framed(const QPalette& palette) const {
+    if (m_framedKey == palette.cacheKey())
+        return m_framed;
+    m_framedKey = palette.cacheKey();
+    m_framed = palette;
+    for (const auto group : {QPalette::Active, QPalette::Inactive, QPalette::Disabled}) {
+        const QColor window = palette.color(group, QPalette::Window);
+        const QColor text = palette.color(group, QPalette::WindowText);
+        const auto mixed = [](int from, int to) {
+            return static_cast<int>(from + kFrameShare * (to - from));
+        };
+        const QColor frame(mixed(window.red(), text.red()), mixed(window.green(), text.green()),
+                           mixed(window.blue(), text.blue()));
+        m_framed.setColor(group, QPalette::Window, frame.lighter(kFusionDarker));
+    }
+    return m_framed;
 }
 
 void WindowStyle::drawControl(ControlElement element, const QStyleOption* option, QPainter* painter,

@@ -211,7 +211,7 @@ TEST_F(CanvasViewTest, FatesColourTheBoxesUntilAnotherSceneComes) {
     EXPECT_EQ(view.paintOptions().highlights[kLeft], Highlight::merged);
     view.choose({kLeft});
     EXPECT_EQ(view.paintOptions().highlights[kLeft], Highlight::selected);
-    EXPECT_EQ(view.paintOptions().highlights[kSum], Highlight::consumer);
+    EXPECT_EQ(view.paintOptions().highlights[kSum], Highlight::removed) << "not what reads the chosen one";
     view.showScene(grid(2, 2));
     for (const Highlight highlight : view.paintOptions().highlights)
         EXPECT_EQ(highlight, Highlight::none);

@@ -111,7 +111,8 @@ std::string proofText(const PlanProof& proof) {
 
 std::string speedText(const SpeedGain& gain) {
     return format("%+.1f %%", gain.percent) + " (" + format("%+.1f", gain.low) + " to " +
-           format("%+.1f", gain.high) + ")";
+           format("%+.1f", gain.high) + ")" +
+           (gain.weights == kStoredWeights ? "" : " on " + gain.weights + " weights");
 }
 
 std::string nodeText(const Graph& graph, NodeId node) {

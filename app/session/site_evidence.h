@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/session/weight_format.h"
 #include "core/plan/plan.h"
 #include "fusion/fusion.h"
 #include "fusion/match/explain.h"
@@ -14,6 +15,7 @@ namespace workbench {
 /// How much faster a rewrite makes the model, measured: percent of tokens per second, with its spread.
 struct SpeedGain {
     double percent = 0, low = 0, high = 0;
+    std::string weights = kStoredWeights; ///< one of kWeightFormats: what it was measured on
 };
 
 /// What is known of a site beside the site itself.

@@ -14,7 +14,7 @@ std::map<std::size_t, SpeedGain> siteGains(const BenchReport& report, const Anal
             if (analysis.sites[i].pattern == effect.pattern &&
                 outcomes[i].state == SiteOutcome::State::applied)
                 gains[i] = {share(comparison.ratio), share(comparison.interval.low),
-                            share(comparison.interval.high)};
+                            share(comparison.interval.high), report.load.weights};
     }
     return gains;
 }

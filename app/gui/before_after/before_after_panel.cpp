@@ -121,7 +121,7 @@ void BeforeAfterPanel::showEvent(QShowEvent* event) {
     Panel::showEvent(event);
     if (m_stale)
         refresh();
-    else
+    else if (!event->spontaneous())
         takeSelection();
 }
 
@@ -179,11 +179,11 @@ void BeforeAfterPanel::take(std::shared_ptr<const Rewritten> rewritten,
             patterns << qt(pattern.name);
     m_bar->setPatterns(patterns);
     filterSteps();
+    const int chosen = isVisible() && selection().site() ? stepOf(*selection().site()) : -1;
     const auto same = std::find_if(m_steps.begin(), m_steps.end(), [&](const RewriteStep& step) {
         return document().analysis().sites[step.site].id == m_siteShown;
     });
-    showStep(same == m_steps.end() ? 0 : static_cast<int>(same - m_steps.begin()));
-    takeSelection();
+    showStep(chosen >= 0 ? chosen : same == m_steps.end() ? 0 : static_cast<int>(same - m_steps.begin()));
     Q_EMIT updated();
 }
 
@@ -275,11 +275,15 @@ void BeforeAfterPanel::tell(GraphSide side) {
 void BeforeAfterPanel::takeSelection() {
     if (m_choosing || !selection().site() || !isVisible())
         return;
-    const auto chosen = std::find_if(m_steps.begin(), m_steps.end(), [&](const RewriteStep& step) {
-        return step.site == *selection().site();
-    });
-    if (chosen != m_steps.end())
-        showStep(static_cast<int>(chosen - m_steps.begin()));
+    if (const int step = stepOf(*selection().site()); step >= 0 && step != m_at)
+        showStep(step);
+}
+
+/// -1: the site is none of the steps.
+int BeforeAfterPanel::stepOf(std::size_t site) const {
+    const auto found = std::find_if(m_steps.begin(), m_steps.end(),
+                                    [&](const RewriteStep& step) { return step.site == site; });
+    return found == m_steps.end() ? -1 : static_cast<int>(found - m_steps.begin());
 }
 
 /// Left and right step through the rewrites; up and down still walk along the edges.

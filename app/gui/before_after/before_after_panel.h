@@ -44,6 +44,7 @@ private:
     void showStep(int index);
     void tell(GraphSide side);
     void takeSelection();
+    int stepOf(std::size_t site) const;
     QString sideText(GraphSide side) const;
     QString stepText(const RewriteStep& step) const;
 

@@ -11,6 +11,7 @@
 #include <QtWidgets/QPushButton>
 
 #include <algorithm>
+#include <utility>
 
 namespace workbench::gui {
 namespace {
@@ -103,7 +104,11 @@ CanvasPane::CanvasPane(const Locations& locations, QWidget* parent)
     connect(m_loader, &DiagramLoader::busyChanged, this, &CanvasPane::showBusy);
     connect(m_view, &CanvasView::viewChanged, this,
             [this] { m_minimap->setVisiblePart(m_view->visiblePart()); });
-    connect(m_view, &CanvasView::highlightsChanged, this, &CanvasPane::drawMinimap);
+    // Several changes of one turn are drawn once.
+    connect(m_view, &CanvasView::highlightsChanged, this, [this] {
+        if (!std::exchange(m_minimapIsDue, true))
+            QMetaObject::invokeMethod(this, &CanvasPane::drawMinimap, Qt::QueuedConnection);
+    });
     connect(m_view, &CanvasView::toggleRequested, this, &CanvasPane::toggle);
     connect(m_view, &CanvasView::openRequested, this, &CanvasPane::openBox);
     connect(m_view, &CanvasView::outRequested, this, &CanvasPane::goOut);
@@ -364,6 +369,7 @@ void CanvasPane::recolour() {
 }
 
 void CanvasPane::drawMinimap() {
+    m_minimapIsDue = false;
     m_minimap->setDrawing(scene(), m_view->paintOptions());
     m_minimap->setVisiblePart(m_view->visiblePart());
 }

@@ -90,6 +90,7 @@ private:
     std::shared_ptr<const std::vector<NodeMark>> m_marks;
     std::shared_ptr<const Overlay> m_overlay;
     std::shared_ptr<const SceneColours> m_colours;
+    bool m_minimapIsDue = false; ///< it will be drawn in the next turn of the event loop
     DiagramLoader::MakeRequest m_last;
     std::optional<DiagramRequest> m_pending; ///< shown once it is laid out
     std::string m_anchor;                    ///< key of the box that stays in place

@@ -6,7 +6,6 @@
 #include <QtGui/QAction>
 
 #include <algorithm>
-#include <cmath>
 
 /// The equality check of the decisions panel.
 
@@ -33,16 +32,12 @@ QString lossText(const VerifyReport& report) {
                    .arg(format, QString::fromStdString(report.lossReason)) +
                unkept;
     const QLocale locale;
-    QString text =
+    const QString text =
         DecisionsPanel::tr(
             "Weights in %1 against those as stored: logits %2 % apart, %3 of %4 greedy tokens equal")
             .arg(format, locale.toString(100 * report.loss->relativeError, 'g', 2),
                  locale.toString(static_cast<qlonglong>(report.loss->greedyEqual)),
                  locale.toString(static_cast<qlonglong>(report.loss->rows)));
-    if (report.loss->text)
-        text += DecisionsPanel::tr(", perplexity %1 instead of %2")
-                    .arg(locale.toString(std::exp(report.loss->text->quantised), 'f', 2),
-                         locale.toString(std::exp(report.loss->text->stored), 'f', 2));
     return text + '.' + unkept;
 }
 

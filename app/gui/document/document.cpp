@@ -138,6 +138,7 @@ void Document::take(const OpenRequest& request, Opened opened) {
     m_tree = std::move(opened.tree);
     m_rewritten = std::move(opened.rewritten);
     m_measured.clear();
+    startAnotherRuntime(); // the old one has weights of files that may be others now
     m_saved = std::move(opened.saved);
     m_unsavedProofs = false;
     m_planContent = opened.planContent;

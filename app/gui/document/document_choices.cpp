@@ -144,10 +144,12 @@ void Document::startAnotherRuntime() {
     m_runtime = std::make_shared<Runtime>(m_locations, m_worker.toStdString(), m_workerModel.toStdString(),
                                           m_weights.toStdString());
     // Told from the thread of a job, which ends before this document does.
-    m_runtime->setNotices([this](const std::string& sentence) {
-        QMetaObject::invokeMethod(
-            this, [this, sentence] { Q_EMIT noticed(QString::fromStdString(sentence)); },
-            Qt::QueuedConnection);
+    m_runtime->setNotices([this, turn = m_turn](const std::string& sentence) {
+        const auto tell = [this, turn, sentence] {
+            if (turn == m_turn)
+                Q_EMIT noticed(QString::fromStdString(sentence));
+        };
+        QMetaObject::invokeMethod(this, tell, Qt::QueuedConnection);
     });
 }
 

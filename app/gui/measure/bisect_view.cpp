@@ -56,7 +56,7 @@ BisectView::BisectView(QWidget* parent) : QWidget(parent) {
     m_by->setAccessibleName(tr("What goes wrong"));
     m_by->addItem(tr("Numbers are wrong"), static_cast<int>(By::numbers));
     m_by->addItem(tr("It became slower"), static_cast<int>(By::speed));
-    m_start = new QPushButton(tr("Find the guilt&y site"));
+    m_start = new QPushButton(tr("Find the guilty site"));
     m_start->setObjectName("startBisect");
     connect(m_start, &QPushButton::clicked, this,
             [this] { Q_EMIT startRequested(static_cast<By>(m_by->currentData().toInt())); });

@@ -120,9 +120,9 @@ QWidget* MeasureForm::makeWeights() {
     m_weights = new QComboBox;
     m_weights->setObjectName("weights");
     m_weights->setAccessibleName(tr("What products keep their weights in"));
-    m_weights->setToolTip(
-        tr("For every program but transformers, and for “Verify”, which then also says what the "
-           "fewer bits cost: int8 has a scale per row, int4 one per 32 weights."));
+    m_weights->setToolTip(tr(
+        "For every program but transformers, the search for the guilty site, and “Verify”, which then also "
+        "says what the fewer bits cost: int8 has a scale per row, int4 one per 32 weights."));
     for (const char* format : kWeightFormats)
         m_weights->addItem(format == std::string_view(kStoredWeights) ? tr("as stored") : QString(format),
                            QString(format));

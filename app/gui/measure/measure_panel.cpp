@@ -49,6 +49,7 @@ MeasurePanel::MeasurePanel(Document& document, Selection& selection, QWidget* pa
     layout->addWidget(m_splitter);
     connectAll();
     m_form->setWorkerCommand(document.worker());
+    m_form->setWeights(document.weights());
     notice({});
     showControls();
 }

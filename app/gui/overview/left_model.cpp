@@ -24,6 +24,10 @@ QVariant LeftModel::data(const QModelIndex& index, int role) const {
     const QString reason = QString::fromStdString(group.reason);
     if (role == pattern)
         return name.section('@', 0, 0);
+    if (role == Qt::AccessibleTextRole)
+        return tr("%1 places of %2, %3: %4")
+            .arg(group.sites.size())
+            .arg(name, QString::fromStdString(group.state), reason);
     if (role == Qt::ToolTipRole)
         return QString("%1\n%2\n%3").arg(name, QString::fromStdString(group.state), reason).trimmed();
     if (role != Qt::DisplayRole)

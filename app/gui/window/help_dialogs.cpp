@@ -10,6 +10,7 @@
 #include <QtWidgets/QLabel>
 #include <QtWidgets/QMainWindow>
 #include <QtWidgets/QPushButton>
+#include <QtWidgets/QStyledItemDelegate>
 #include <QtWidgets/QTableWidget>
 
 #include <array>
@@ -89,6 +90,15 @@ QDialog* dialogWith(QWidget* parent, const QString& title, QWidget* content) {
     return dialog;
 }
 
+/// In a table that is only read no cell is special.
+class RowDelegate : public QStyledItemDelegate {
+    using QStyledItemDelegate::QStyledItemDelegate;
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        option->state &= ~QStyle::State_HasFocus;
+    }
+};
+
 } // namespace
 
 QDialog* makeAboutDialog(QWidget* parent, const std::map<std::string, std::string>& traced) {
@@ -96,7 +106,7 @@ QDialog* makeAboutDialog(QWidget* parent, const std::map<std::string, std::strin
         TourDialog::tr(
             "<h2>Fusion Workbench %1</h2>"
             "<p>Finds the fusions of a language model, lets you decide each one with proof and measurement, "
-            "and exports them as a plan.</p><table cellspacing=4>")
+            "and exports them as a plan.</p><table cellspacing=0 cellpadding=2>")
             .arg(WORKBENCH_VERSION);
     const auto line = [&](const QString& name, const QString& version) {
         text += QString("<tr><td>%1</td><td>%2</td></tr>").arg(name.toHtmlEscaped(), version.toHtmlEscaped());
@@ -134,7 +144,7 @@ QDialog* makeShortcutsDialog(const QMainWindow& window, QWidget* parent) {
     table->verticalHeader()->hide();
     table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 8);
     table->setSelectionMode(QAbstractItemView::NoSelection);
-    table->setFocusPolicy(Qt::NoFocus); // else one cell looks chosen
+    table->setItemDelegate(new RowDelegate(table));
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table->setShowGrid(false);
     table->setAlternatingRowColors(true);

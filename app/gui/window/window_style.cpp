@@ -15,10 +15,9 @@ namespace {
 constexpr int kButtonAir = 12; ///< pixels beside the text of a button, both sides together
 constexpr int kHandle = 5;     // wide enough to be caught by the mouse; the line in it is one pixel
 constexpr int kTitlePadding = 8;
-constexpr double kCross = 7; // of the button that closes a tab
-constexpr double kFrameShare =
-    0.46; // of the text's colour in a frame: 3 : 1 against the window, light and dark
-constexpr int kFusionDarker = 140; // what Fusion draws frames in: the window's colour, darker by this
+constexpr double kCross = 7;         // of the button that closes a tab
+constexpr double kFrameShare = 0.52; // of the text's colour in a frame: 3 : 1 against the window
+constexpr int kFusionDarker = 140;   // what Fusion draws frames in: the window's colour, darker by this
 
 /// A line through the middle of a handle, along its longer side; the accent under the mouse.
 void paintHandle(QPainter& painter, const QStyleOption& option) {
@@ -84,6 +83,7 @@ bool drawAs(const QStyleOption* option, const QPalette& palette, const Draw& dra
         return false;
     Option copy(*typed);
     copy.palette = palette;
+    copy.palette.setCurrentColorGroup(option->palette.currentColorGroup()); // each copy has its own
     draw(copy);
     return true;
 }
@@ -150,7 +150,8 @@ void WindowStyle::drawComplexControl(ComplexControl control, const QStyleOptionC
 /// The palette in which Fusion's frames of fields are seen: it has no colour of their own, but makes one from
 /// the window's.
 const QPalette& WindowStyle::framed(const QPalette& palette) const {
-    if (m_framedKey == palette.cacheKey())
+    // Fusion draws a part of a control by this style again, with the palette that it was given.
+    if (m_framedKey == palette.cacheKey() || m_framed.cacheKey() == palette.cacheKey())
         return m_framed;
     m_framedKey = palette.cacheKey();
     m_framed = palette;

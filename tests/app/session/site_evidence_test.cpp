@@ -39,6 +39,7 @@ TEST(SiteEvidence, TellsAllThatIsKnownOfASite) {
     evidence.conditions = {{"all projections read %x", "input %x | y", 0, true}};
     evidence.estimated = SiteGain{{1000, 3}, {400, 1}};
     evidence.measured = SpeedGain{2.6, 1.9, 3.2};
+    EXPECT_EQ(speedText({2.6, 1.9, 3.2, "int8"}), "+2.6 % (+1.9 to +3.2) on int8 weights");
     evidence.proof = PlanProof{"weights", "f32", 1e-7, 3.1e-7, 1e-5, 24, true};
     const std::string report = evidenceReport(graph, qkvSite(), evidence);
     EXPECT_EQ(report.substr(0, report.find('\n')), "## `qkv@attn`");

@@ -27,10 +27,14 @@ def main() -> None:
         runs = []
         for _ in range(RUNS):
             done = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True)
-            row = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
-            runs.append((row["t_pp"], row["t_tg"]))
+            rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+            if not rows:
+                raise SystemExit(f"{shlex.join(str(part) for part in command)}: it printed no result\n{done.stderr[-1000:]}")
+            runs.append((rows[0]["t_pp"], rows[0]["t_tg"]))
         return min(runs, key=sum)
 
+    version = subprocess.run([*tool, "--version"], capture_output=True, text=True)
+    version = (version.stdout + version.stderr).partition("version:")[2].split()
     speeds = {}
     if "decode" in given.loads:
         prompt, new = workloads.DECODE
@@ -39,9 +43,8 @@ def main() -> None:
         speeds["prefill"] = workloads.PREFILL / seconds(1, workloads.PREFILL, 1)[0]
     if "mixed" in given.loads:
         requests, prompt, new = workloads.MIXED
-        speeds["mixed"] = requests * new / sum(seconds(requests, prompt, new))
-    version = subprocess.run([*tool, "--version"], capture_output=True, text=True)
-    workloads.report("llama.cpp", speeds, llama_cpp=(version.stdout + version.stderr).split("version:")[-1].split()[0])
+        speeds["mixed"] = requests * new / sum(seconds(requests, prompt, new - 1))  # the prompt gives the first one
+    workloads.report("llama.cpp", speeds, llama_cpp=version[0] if version else "unknown")
 
 
 if __name__ == "__main__":

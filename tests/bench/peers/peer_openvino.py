@@ -19,6 +19,7 @@ def main() -> None:
     scheduler = openvino_genai.SchedulerConfig()
     scheduler.cache_size = 1  # GB
     scheduler.enable_prefix_caching = False
+    scheduler.max_num_batched_tokens = 2048  # by default 256: a prompt of 512 would be cut in two
     precision = "bf16" if "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
     options = {"INFERENCE_NUM_THREADS": given.threads, "INFERENCE_PRECISION_HINT": precision, "KV_CACHE_PRECISION": precision}
     pipeline = openvino_genai.ContinuousBatchingPipeline(str(given.model), scheduler, "CPU", options)

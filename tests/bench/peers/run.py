@@ -15,6 +15,8 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 BUSY_CORES = 0.1
@@ -42,6 +44,18 @@ def run(command: str, timeout: float) -> tuple[dict, float]:
     return json.loads(lines[-1].removeprefix("PEER ")), max(0.0, others)
 
 
+@contextmanager
+def neighbour() -> Iterator[None]:
+    """Somebody else who keeps the last core busy."""
+    code = f"import os\nos.sched_setaffinity(0, {{{(os.cpu_count() or 1) - 1}}})\nwhile True: pass"
+    process = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
 def table(results: dict[str, list[dict]]) -> str:
     """Median (least to most) of each peer and load; ratios are taken within each round."""
     names = list(results)
@@ -67,19 +81,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("peers", nargs="+", help="command of a peer; the first is what the others are compared with")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--busy-neighbour", action="store_true", help="keep one core busy meanwhile")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one peer in one round")
     given = parser.parse_args()
-    results: dict[str, list[dict]] = {}
+    results: dict[str, list[dict]] = {}  # by command: a peer may run with other weights too
     for round_number in range(given.rounds):
         turn = round_number % len(given.peers)
         for command in given.peers[turn:] + given.peers[:turn]:
-            result, others = run(command, given.timeout)
-            if others > BUSY_CORES:
+            with neighbour() if given.busy_neighbour else nullcontext():
+                result, others = run(command, given.timeout)
+            if others > BUSY_CORES and not given.busy_neighbour:
                 print(f"round {round_number + 1}, {result['peer']}: others took {others:.2f} cores", file=sys.stderr)
             print(json.dumps({"round": round_number + 1, "others": round(others, 2), **result}), file=sys.stderr)
-            results.setdefault(result["peer"], []).append(result)
-    order = [peer for peer in results if peer == "workbench"] + [peer for peer in results if peer != "workbench"]
-    print(table({peer: results[peer] for peer in order}))
+            results.setdefault(command, []).append(result)
+    reports = [results[command] for command in given.peers]
+    names = [report[0]["peer"] for report in reports]
+    print(table({name if names.count(name) == 1 else f"{name} {at + 1}": reports[at] for at, name in enumerate(names)}))
 
 
 if __name__ == "__main__":

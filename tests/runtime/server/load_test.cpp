@@ -76,6 +76,13 @@ std::int64_t residentBytes() {
     return resident * ::sysconf(_SC_PAGESIZE);
 }
 
+/// AddressSanitizer keeps it aside, and finds leaks itself.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kFreedMemoryIsUsedAgain = false;
+#else
+constexpr bool kFreedMemoryIsUsedAgain = true;
+#endif
+
 TEST_F(Load, MemoryIsSteadyOverTwoThousandRequests) {
     RawClient client(port());
     std::mt19937 random(1);
@@ -90,7 +97,9 @@ TEST_F(Load, MemoryIsSteadyOverTwoThousandRequests) {
     ask(500); // caches of allocator and prefixes fill
     const std::int64_t before = residentBytes();
     ask(1500);
-    EXPECT_LT(residentBytes() - before, 8 << 20);
+    if (kFreedMemoryIsUsedAgain) {
+        EXPECT_LT(residentBytes() - before, 8 << 20);
+    }
     EXPECT_TRUE(backend().allBlocksFree());
 }
 

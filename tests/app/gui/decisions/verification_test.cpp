@@ -25,6 +25,10 @@ QString verified(const QString& weights) {
     QTest::mouseClick(panel.findChild<QToolButton*>("verify"), Qt::LeftButton, {}, QPoint(10, 10));
     EXPECT_TRUE(document.busy());
     EXPECT_TRUE(waitFor([&] { return !document.busy(); }));
+    int proofs = 0;
+    for (std::size_t site = 0; site < document.analysis().sites.size(); ++site)
+        proofs += document.proof(site) != nullptr;
+    EXPECT_EQ(proofs, weights == "stored" ? 2 : 0);
     return panel.findChild<QLabel*>("result")->text();
 }
 

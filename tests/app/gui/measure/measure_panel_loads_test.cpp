@@ -76,6 +76,8 @@ TEST_F(MeasurePanelTest, MeasuresOnWeightsInFewerBitsAndSaysWhatOfThemIsNot) {
         << text("measurementDetails").toStdString();
     ASSERT_FALSE(told.isEmpty());
     EXPECT_TRUE(told[0].contains("int4")) << told[0].toStdString();
+    const MeasurePanel another(*m_document, m_selection, nullptr); // as after the model was opened again
+    EXPECT_EQ(another.findChild<QComboBox*>("weights")->currentText(), "int4");
     m_document->setWeights("stored");
     EXPECT_EQ(weights.currentText(), "as stored");
 }

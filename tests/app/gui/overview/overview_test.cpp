@@ -83,6 +83,9 @@ TEST_F(OpenOverview, ListsWhatIsLeftWithTheReason) {
     ASSERT_TRUE(waitFor([&] { return left() == refused; })) << left().join(", ").toStdString();
     const QModelIndex row = view<QTreeView>("left")->model()->index(2, LeftModel::why);
     EXPECT_TRUE(row.data().toString().contains("aten.mish.default")) << row.data().toString().toStdString();
+    const QString read = row.siblingAtColumn(LeftModel::what).data(Qt::AccessibleTextRole).toString();
+    EXPECT_TRUE(read.startsWith("1 places of gate-up@layers.3.mlp, refused: ")) << read.toStdString();
+    EXPECT_TRUE(read.contains("aten.mish.default")) << read.toStdString();
 }
 
 TEST_F(OpenOverview, WhatWasRejectedIsLeftWithTheUsersNote) {

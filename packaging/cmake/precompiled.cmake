@@ -1,5 +1,5 @@
 # Headers that most sources of a kind share, parsed once per kind: parsing them is two thirds of a clean build. A source still includes what it
-# uses: -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without (the tsan and cuda presets do).
+# uses: -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without (the tsan, tidy and cuda presets do).
 #
 # gcc takes a precompiled header only for the same language options (sanitizers, -fopenmp, -fPIC or -fPIE) and for sources that define all that
 # was defined for it. So each kind is compiled by an object library with no more than what its users have in common.

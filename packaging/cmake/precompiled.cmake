@@ -5,7 +5,7 @@
 # was defined for it. So each kind is compiled by an object library with no more than what its users have in common.
 find_package(nlohmann_json REQUIRED)
 
-set(workbench_headers_plain
+set(workbench_headers_of_all
     <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <mutex>
     <optional> <random> <set> <span> <sstream> <string> <thread> <unordered_map> <variant> <vector> <nlohmann/json.hpp>)
 
@@ -34,7 +34,7 @@ set(workbench_switches_test_widgets ${workbench_switches_widgets})
 set(workbench_headers_test_torch <gtest/gtest.h> <ATen/ATen.h> <ATen/core/dispatch/Dispatcher.h>)
 set(workbench_libraries_test_torch GTest::gtest workbench::torch)
 
-# workbench_precompile(target KIND): KIND is one of the above; plain headers come with each.
+# workbench_precompile(target KIND): KIND is one of the above, or "plain" for the headers of all alone.
 function(workbench_precompile target kind)
     get_target_property(type ${target} TYPE)
     set(owner workbench_headers_${kind})
@@ -48,11 +48,7 @@ function(workbench_precompile target kind)
             set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
             target_compile_options(${owner} PRIVATE -fPIE)
         endif()
-        set(headers ${workbench_headers_plain})
-        if(NOT kind STREQUAL "plain")
-            list(APPEND headers ${workbench_headers_${kind}})
-        endif()
-        target_precompile_headers(${owner} PRIVATE ${headers})
+        target_precompile_headers(${owner} PRIVATE ${workbench_headers_of_all} ${workbench_headers_${kind}})
     endif()
     target_precompile_headers(${target} REUSE_FROM ${owner})
 endfunction()

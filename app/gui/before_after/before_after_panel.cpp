@@ -179,11 +179,8 @@ void BeforeAfterPanel::take(std::shared_ptr<const Rewritten> rewritten,
             patterns << qt(pattern.name);
     m_bar->setPatterns(patterns);
     filterSteps();
-    const int chosen = isVisible() && selection().site() ? stepOf(*selection().site()) : -1;
-    const auto same = std::find_if(m_steps.begin(), m_steps.end(), [&](const RewriteStep& step) {
-        return document().analysis().sites[step.site].id == m_siteShown;
-    });
-    showStep(chosen >= 0 ? chosen : same == m_steps.end() ? 0 : static_cast<int>(same - m_steps.begin()));
+    const int chosen = isVisible() ? stepChosen() : -1;
+    showStep(chosen >= 0 ? chosen : stepOf(m_siteShown));
     Q_EMIT updated();
 }
 
@@ -273,16 +270,21 @@ void BeforeAfterPanel::tell(GraphSide side) {
 
 /// A site that is chosen elsewhere becomes the step, if it is one.
 void BeforeAfterPanel::takeSelection() {
-    if (m_choosing || !selection().site() || !isVisible())
+    if (m_choosing || !isVisible())
         return;
-    if (const int step = stepOf(*selection().site()); step >= 0 && step != m_at)
+    if (const int step = stepChosen(); step >= 0 && step != m_at)
         showStep(step);
 }
 
-/// -1: the site is none of the steps.
-int BeforeAfterPanel::stepOf(std::size_t site) const {
-    const auto found = std::find_if(m_steps.begin(), m_steps.end(),
-                                    [&](const RewriteStep& step) { return step.site == site; });
+int BeforeAfterPanel::stepChosen() const {
+    const auto& site = selection().site();
+    return site ? stepOf(document().analysis().sites[*site].id) : -1;
+}
+
+int BeforeAfterPanel::stepOf(const std::string& site) const {
+    const auto found = std::find_if(m_steps.begin(), m_steps.end(), [&](const RewriteStep& step) {
+        return document().analysis().sites[step.site].id == site;
+    });
     return found == m_steps.end() ? -1 : static_cast<int>(found - m_steps.begin());
 }
 

@@ -41,10 +41,11 @@ private:
     void take(std::shared_ptr<const Rewritten> rewritten, std::shared_ptr<const Correspondence> map);
     void filterSteps();
     void stepBy(int by);
-    void showStep(int index);
+    void showStep(int index); ///< the nearest one
     void tell(GraphSide side);
     void takeSelection();
-    int stepOf(std::size_t site) const;
+    int stepOf(const std::string& site) const; ///< of a site's id; -1: it is none of the steps
+    int stepChosen() const;                    ///< of the selection's site, likewise
     QString sideText(GraphSide side) const;
     QString stepText(const RewriteStep& step) const;
 

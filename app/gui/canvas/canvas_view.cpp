@@ -135,8 +135,8 @@ void CanvasView::updateHighlights() {
             all[static_cast<std::size_t>(box)] = highlight;
     };
     mark(m_hits, Highlight::searchHit);
-    if (m_chosen.size() == 1 &&
-        m_fates.empty()) { // beside fates these colours would read as added and removed
+    // Beside fates these colours would read as added and removed.
+    if (m_chosen.size() == 1 && m_fates.empty()) {
         mark(m_neighbours->producers(current()), Highlight::producer);
         mark(m_neighbours->consumers(current()), Highlight::consumer);
     }

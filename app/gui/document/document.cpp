@@ -61,7 +61,6 @@ Result<Opened> openModel(const OpenRequest& request, const Locations& locations,
 Document::Document(Locations locations, QObject* parent)
     : QObject(parent), m_locations(std::move(locations)), m_watch(m_jobs),
       m_autosaver(m_jobs, m_locations.cache) {
-    startAnotherRuntime();
     connect(&m_watch, &FileWatch::modelReplaced, this, &Document::modelReplaced);
     connect(&m_watch, &FileWatch::planReplaced, this, &Document::planReplaced);
     connect(&m_autosaver, &Autosaver::failed, this, &Document::failed);

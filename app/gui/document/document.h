@@ -161,7 +161,7 @@ private:
     QString m_worker;
     QString m_workerModel;
     QString m_weights = kStoredWeights;
-    std::shared_ptr<Runtime> m_runtime;
+    std::shared_ptr<Runtime> m_runtime; ///< once a model is open
     bool m_modified = false;
     bool m_unsavedProofs = false;
     bool m_rewriting = false;

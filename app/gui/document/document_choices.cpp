@@ -143,10 +143,11 @@ void Document::setWeights(const QString& format) {
 void Document::startAnotherRuntime() {
     m_runtime = std::make_shared<Runtime>(m_locations, m_worker.toStdString(), m_workerModel.toStdString(),
                                           m_weights.toStdString());
-    // Told from the thread of a job, which ends before this document does.
-    m_runtime->setNotices([this, turn = m_turn](const std::string& sentence) {
-        const auto tell = [this, turn, sentence] {
-            if (turn == m_turn)
+    // Told from the thread of a job, which ends before this document does. What a runtime says that was
+    // replaced meanwhile is about another model or other weights.
+    m_runtime->setNotices([this, from = std::weak_ptr(m_runtime)](const std::string& sentence) {
+        const auto tell = [this, from, sentence] {
+            if (from.lock() == m_runtime)
                 Q_EMIT noticed(QString::fromStdString(sentence));
         };
         QMetaObject::invokeMethod(this, tell, Qt::QueuedConnection);

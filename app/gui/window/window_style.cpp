@@ -1,5 +1,7 @@
 #include "app/gui/window/window_style.h"
 
+#include "app/draw/theme.h"
+
 #include <QtGui/QGuiApplication>
 #include <QtGui/QIconEngine>
 #include <QtGui/QPainter>
@@ -156,13 +158,8 @@ const QPalette& WindowStyle::framed(const QPalette& palette) const {
     m_framedKey = palette.cacheKey();
     m_framed = palette;
     for (const auto group : {QPalette::Active, QPalette::Inactive, QPalette::Disabled}) {
-        const QColor window = palette.color(group, QPalette::Window);
-        const QColor text = palette.color(group, QPalette::WindowText);
-        const auto mixed = [](int from, int to) {
-            return static_cast<int>(from + kFrameShare * (to - from));
-        };
-        const QColor frame(mixed(window.red(), text.red()), mixed(window.green(), text.green()),
-                           mixed(window.blue(), text.blue()));
+        const QColor frame = mixed(palette.color(group, QPalette::Window),
+                                   palette.color(group, QPalette::WindowText), kFrameShare);
         m_framed.setColor(group, QPalette::Window, frame.lighter(kFusionDarker));
     }
     return m_framed;

@@ -1,5 +1,8 @@
 #include "fake_backend.h"
 
+#include <chrono>
+#include <thread>
+
 namespace workbench::testing {
 namespace {
 
@@ -37,11 +40,18 @@ TEST_F(Routes, AskForTheKey) {
 TEST_F(Routes, CountRequestsTokensAndBlocks) {
     complete(R"({"model": "fake", "prompt": "abc", "max_tokens": 5})");
     complete("{");
-    const Answer answer = ask(port(), get("/metrics"));
+    Answer answer = ask(port(), get("/metrics"));
     EXPECT_TRUE(answer.headers.at("content-type").starts_with("text/plain; version=0.0.4"));
     const auto has = [&](const std::string& line) {
         return answer.body.find(line + "\n") != std::string::npos;
     };
+    // A request is counted once its answer was sent: the client may have it a moment before.
+    for (int look = 0;
+         look < 200 && !has(R"(workbench_requests_total{endpoint="/v1/completions",status="400"} 1)");
+         ++look) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        answer = ask(port(), get("/metrics"));
+    }
     EXPECT_TRUE(has("workbench_requests_total{endpoint=\"/v1/completions\",status=\"200\"} 1"))
         << answer.body;
     EXPECT_TRUE(has("workbench_requests_total{endpoint=\"/v1/completions\",status=\"400\"} 1"))

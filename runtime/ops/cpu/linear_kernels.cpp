@@ -1,18 +1,16 @@
 #include "runtime/ops/cpu/kernel_entries.h"
 #include "runtime/ops/cpu/linear_inputs.h"
-#include "runtime/ops/cpu/linear_tile.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 namespace {
 
-/// Sums of a block of rows with one panel lie on the stack: 12 KB.
+/// Sums of a block of rows with a panel lie on the stack: 12 KB.
 constexpr int64_t kMaxBlockRows = 192;
 /// Input rows that stay in the second cache while panels pass by.
 constexpr int64_t kBlockBytes = 384 << 10;
-/// A range of a panel that stays in the first cache while tiles pass by.
-constexpr int64_t kPanelBytes = 16 << 10;
 /// What a thread reads at least from memory in one piece, so that streams stay long.
 constexpr int64_t kPieceBytes = 64 << 10;
 
@@ -87,189 +85,208 @@ void storeSums(const LinearCall& call, const Panels& panel, int64_t firstRow, in
     }
 }
 
-/// All rows, at most kWideRows, with two panels or as many as panelsAtOnce() says.
-template <typename W>
-void runWide(const LinearCall& call, const Inputs<W>& inputs, const Panels& panels) {
-    alignas(64) float sums[std::max(2 * kWideRows, kRowPanels) * kPanelRows];
-    wideTile<W>(call.rows, panels.count)(panels.data, panels.stride, inputs.data, inputs.stride,
-                                         inputs.columns, sums, false);
-    for (int64_t panel = 0; panel < panels.count; ++panel)
-        storeSums<W>(call, panels.from(panel, 1), 0, call.rows, sums + panel * call.rows * kPanelRows);
-}
+/// Some of an input's tiles.
+struct TileRange {
+    int64_t begin, end;
+};
 
-/// Adds a range of columns to the sums of `rows` rows with one panel, in tiles of equal height.
+/// Sums of a range's rows with some panels: [panels][rows][16].
 template <typename W>
-void sumRange(const std::byte* weights, const Inputs<W>& inputs, int64_t rows, int64_t columns, float* sums,
-              bool more) {
-    const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
-    const int64_t height = (rows + tiles - 1) / tiles;
-    for (int64_t row = 0; row < rows; row += height)
-        tallTile<W>(std::min(height, rows - row))(weights, 0, inputs.data + row * inputs.stride,
-                                                  inputs.stride, columns, sums + row * kPanelRows, more);
-}
+struct Block {
+    const Inputs<W>& inputs;
+    const RowTiles<W>& tiles;
+    TileRange range;
+    int64_t panels;
+    float* sums;
 
-/// `rows` rows with one panel, a range of columns at a time.
-template <typename W>
-void sumPanel(const std::byte* panel, const Inputs<W>& inputs, int64_t rows, float* sums) {
-    const int64_t columnBytes = kPanelRows * static_cast<int64_t>(sizeof(typename Lanes<W>::Value));
-    const int64_t most = rows <= kTileRows ? inputs.columns : kPanelBytes / columnBytes;
+    int64_t firstRow() const { return tiles.begin(range.begin); }
+    int64_t rows() const { return tiles.begin(range.end) - firstRow(); }
+
+    /// Adds `columns` columns from `column` on, for which the first panel has its weights at `weights`.
+    void add(const std::byte* weights, int64_t panelStride, int64_t column, int64_t columns) const {
+        using L = Lanes<W>;
+        for (int64_t i = range.begin; i < range.end; ++i) {
+            const int64_t row = tiles.begin(i), height = tiles.height(i);
+            const auto* input =
+                unit<W>(inputs.data + row * inputs.stride, column / L::kStep * L::kParts * height);
+            tileFor<W>(height, panels)(
+                weights, panelStride, input, columns,
+                {sums + (row - firstRow()) * kPanelRows, kPanelRows, rows() * kPanelRows}, column > 0);
+        }
+    }
+};
+
+/// Calls function(column, count) for ranges of equal length, of at most about `most` columns.
+template <typename F>
+void forRanges(int64_t columns, int64_t most, const F& function) {
+    constexpr int64_t kMultiple = 32;
+    const int64_t ranges = std::max<int64_t>(1, (columns + most - 1) / most);
+    const int64_t length = ((columns + ranges - 1) / ranges + kMultiple - 1) / kMultiple * kMultiple;
     int64_t column = 0;
     do {
-        const int64_t count = std::min(most, inputs.columns - column);
-        sumRange<W>(Lanes<W>::at(panel, column), {inputs.data + column, inputs.stride, count}, rows, count,
-                    sums, column > 0);
-        column += count;
-    } while (column < inputs.columns);
+        function(column, std::min(length, columns - column));
+        column += length;
+    } while (column < columns);
 }
 
-/// The same for weights of 8 bits: a range is widened once for all tiles, where there are several.
+/// Columns of a panel whose weights stay in the cache while tiles pass by.
 template <typename W>
-void sumInt8Panel(const std::byte* panel, const Inputs<W>& inputs, int64_t rows, float* sums) {
+constexpr int64_t kRangeColumns = kRangeBytes /
+                                  (kPanelRows * static_cast<int64_t>(sizeof(typename Lanes<W>::Value)));
+
+/// Weights of 8 bits are widened once for all tiles, a range at a time.
+template <typename W>
+void addWidened(const Block<W>& block, const Panels& panels) {
     using L = Lanes<W>;
     using Wide = typename L::Wide;
-    if (rows <= 2 * kTileRows)
-        return sumRange<W>(panel, inputs, rows, inputs.columns, sums, false);
-    alignas(64) std::byte range[kPanelBytes];
-    constexpr int64_t kMost = kPanelBytes / (kPanelRows * static_cast<int64_t>(sizeof(Wide)));
-    int64_t column = 0;
-    do {
-        const int64_t count = std::min(kMost, inputs.columns - column);
-        for (int64_t i = 0; i < count; i += L::kStep)
-            L::widen(L::at(panel, column + i), range + i * kPanelRows * static_cast<int64_t>(sizeof(Wide)));
-        sumRange<Wide>(range, {inputs.data + column, inputs.stride, count}, rows, count, sums, column > 0);
-        column += count;
-    } while (column < inputs.columns);
+    constexpr int64_t kColumnBytes = kPanelRows * static_cast<int64_t>(sizeof(Wide));
+    constexpr int64_t kPanelStride = (kRangeColumns<Wide> + 32) * kColumnBytes;
+    alignas(64) std::byte widened[kBlockPanels * kPanelStride];
+    const Inputs<Wide> inputs{block.inputs.data, block.inputs.stride, block.inputs.columns};
+    const RowTiles<Wide> tiles{block.tiles.rows};
+    const Block<Wide> wide{inputs, tiles, block.range, block.panels, block.sums};
+    forRanges(inputs.columns, kRangeColumns<Wide>, [&](int64_t column, int64_t count) {
+        for (int64_t panel = 0; panel < panels.count; ++panel)
+            for (int64_t i = 0; i < count; i += L::kStep)
+                L::widen(L::at(panels.from(panel, 1).data, column + i),
+                         widened + panel * kPanelStride + i * kColumnBytes);
+        wide.add(widened, kPanelStride, column, count);
+    });
 }
 
-/// `rows` rows from `firstRow` with one panel.
 template <typename W>
-void runTall(const LinearCall& call, const Inputs<W>& inputs, const Panels& panel, int64_t firstRow,
-             int64_t rows) {
-    alignas(64) float sums[kMaxBlockRows * kPanelRows];
-    const Inputs<W> from{inputs.data + firstRow * inputs.stride, inputs.stride, inputs.columns};
-    if constexpr (Lanes<W>::kFormat == WeightFormat::stored)
-        sumPanel<W>(panel.data, from, rows, sums);
-    else if constexpr (Lanes<W>::kFormat == WeightFormat::int8)
-        sumInt8Panel<W>(panel.data, from, rows, sums);
-    else
-        sumRange<W>(panel.data, from, rows, from.columns, sums, false);
-    storeSums<W>(call, panel, firstRow, rows, sums);
+void addAll(const Block<W>& block, const Panels& panels) {
+    const int64_t tiles = block.range.end - block.range.begin;
+    if constexpr (Lanes<W>::kFormat == WeightFormat::stored) {
+        if (tiles > 1)
+            return forRanges(block.inputs.columns, kRangeColumns<W>, [&](int64_t column, int64_t count) {
+                block.add(Lanes<W>::at(panels.data, column), panels.stride, column, count);
+            });
+    } else if constexpr (Lanes<W>::kFormat == WeightFormat::int8) {
+        if (tiles > 2)
+            return addWidened(block, panels);
+    }
+    block.add(panels.data, panels.stride, 0, block.inputs.columns);
 }
 
-/// What is left of fewer panels than usual goes in pairs, then alone.
+/// The rows of some tiles with panelsAtOnce() panels, or what is left of them: in pairs, then alone.
 template <typename W>
-void runPanels(const LinearCall& call, const Inputs<W>& inputs, const Panels& panels, int64_t firstRow,
-               int64_t rows) {
+void runPanels(const LinearCall& call, const Inputs<W>& inputs, const RowTiles<W>& tiles,
+               const Panels& panels, const TileRange& range) {
+    constexpr int kMostPanels = std::max(kRowPanels, 2);
+    alignas(64) float sums[std::max<size_t>(kMostPanels, kBlockPanels * kMaxBlockRows) * kPanelRows];
     const int64_t together = panelsAtOnce<W>(call.rows);
-    if (together > 1 && panels.count == together)
-        return runWide<W>(call, inputs, panels);
-    int64_t panel = 0;
-    for (; together > 1 && panel + 2 <= panels.count; panel += 2)
-        runWide<W>(call, inputs, panels.from(panel, 2));
-    for (; panel < panels.count; ++panel)
-        runTall<W>(call, inputs, panels.from(panel, 1), firstRow, rows);
+    for (int64_t first = 0; first < panels.count;) {
+        const int64_t left = panels.count - first;
+        const int64_t count = left >= together ? together : together > 2 && left >= 2 ? 2 : 1;
+        const Block<W> block{inputs, tiles, range, count, sums};
+        addAll(block, panels.from(first, count));
+        for (int64_t panel = 0; panel < count; ++panel)
+            storeSums<W>(call, panels.from(first + panel, 1), block.firstRow(), block.rows(),
+                         sums + panel * block.rows() * kPanelRows);
+        first += count;
+    }
 }
 
-/// Rows of the input that are taken at a time: all of a few, else what the cache holds, in whole tiles.
-int64_t blockRows(int64_t rows, int64_t rowBytes) {
-    const int64_t fit =
-        std::clamp(kBlockBytes / std::max<int64_t>(1, rowBytes), int64_t{4 * kTileRows}, kMaxBlockRows);
-    if (rows <= fit)
-        return rows;
-    const int64_t blocks = (rows + fit - 1) / fit;
-    const int64_t even = (rows + blocks - 1) / blocks;
-    return std::min((even + kTileRows - 1) / kTileRows * kTileRows, fit / kTileRows * kTileRows);
-}
-
-/// A product as tasks: groups of panels times blocks of rows.
+/// A product as tasks: groups of panels times blocks of tiles of rows.
+template <typename W>
 struct Tasks {
-    int64_t height;   ///< rows of the input that are taken at a time
+    RowTiles<W> tiles;
+    int64_t blocks;   ///< of tiles
     int64_t together; ///< panels at a time
     int64_t groups;   ///< of panels
-    int64_t count;
+
+    int64_t count() const { return blocks * groups; }
+    TileRange block(int64_t i) const { return {tiles.count * i / blocks, tiles.count * (i + 1) / blocks}; }
 };
 
 template <typename W>
-Tasks tasksOf(const LinearCall& call, const Inputs<W>& inputs) {
-    Tasks tasks{};
-    tasks.height = blockRows(call.rows, inputs.stride * static_cast<int64_t>(sizeof(*inputs.data)));
-    tasks.together = panelsAtOnce<W>(call.rows);
+Tasks<W> tasksOf(const LinearCall& call, const Inputs<W>& inputs) {
+    Tasks<W> tasks{{call.rows}, 0, panelsAtOnce<W>(call.rows), 0};
+    const int64_t rowBytes = inputs.stride * static_cast<int64_t>(sizeof(*inputs.data));
+    const int64_t rows =
+        std::clamp(kBlockBytes / std::max<int64_t>(1, rowBytes), int64_t{4 * kTileRows}, kMaxBlockRows);
+    const int64_t most = rows / tasks.tiles.highest();
+    tasks.blocks = (tasks.tiles.count + most - 1) / most;
     for (int64_t i = 0; i < call.blockCount; ++i)
         tasks.groups += groupsOf(call.blocks[i], tasks.together);
-    tasks.count = (call.rows + tasks.height - 1) / tasks.height * tasks.groups;
     return tasks;
 }
 
 template <typename W>
-void runTask(const LinearCall& call, const Inputs<W>& inputs, const Tasks& tasks, int64_t panelStride,
+void runTask(const LinearCall& call, const Inputs<W>& inputs, const Tasks<W>& tasks, int64_t panelStride,
              int64_t task) {
     const Panels panels = groupAt(call, task % tasks.groups, tasks.together, panelStride);
-    const int64_t firstRow = task / tasks.groups * tasks.height;
-    runPanels<W>(call, inputs, panels, firstRow, std::min(tasks.height, call.rows - firstRow));
+    runPanels<W>(call, inputs, tasks.tiles, panels, tasks.block(task / tasks.groups));
 }
 
 template <typename W>
 void run(const LinearCall& call) {
-    const Inputs<W> inputs = inputsFor<W>(call.input, nullptr, call.rows, call.columns);
-    const Tasks tasks = tasksOf<W>(call, inputs);
+    thread_local std::vector<RowGroup> all(1);
+    all[0] = {0, call.rows};
+    const Inputs<W> inputs = inputsFor<W>(call.input, nullptr, call.columns, all);
+    const Tasks<W> tasks = tasksOf<W>(call, inputs);
     const int64_t panelStride = panelBytes(weightType<W>(), call.columns);
     const int64_t groupBytes = std::max<int64_t>(1, panelStride * tasks.together);
-    const int64_t grain = tasks.height > 2 * kTileRows ? 1 : std::max<int64_t>(1, kPieceBytes / groupBytes);
-    parallelFor(tasks.count, grain, [&](int64_t begin, int64_t end) {
+    const int64_t grain = tasks.tiles.count > 2 ? 1 : std::max<int64_t>(1, kPieceBytes / groupBytes);
+    parallelFor(tasks.count(), grain, [&](int64_t begin, int64_t end) {
         for (int64_t task = begin; task < end; ++task)
             runTask<W>(call, inputs, tasks, panelStride, task);
     });
 }
 
 /// The product of one group's rows with its block, as tasks that follow those of the groups before it.
+template <typename W>
 struct Group {
     int64_t firstTask;
     LinearCall call;
-    int64_t firstRow; ///< of the input
-    Tasks tasks;
+    Inputs<W> inputs;
+    Tasks<W> tasks;
 };
 
 /// The groups that have rows. Reuses the memory of the thread's last call.
 template <typename W>
-const std::vector<Group>& plan(const GroupedLinearCall& call, const Inputs<W>& inputs, int64_t& tasks) {
-    thread_local std::vector<Group> groups;
+const std::vector<Group<W>>& plan(const GroupedLinearCall& call, int64_t& tasks) {
+    thread_local std::vector<RowGroup> rows;
+    thread_local std::vector<Group<W>> groups;
+    rows.clear();
     groups.clear();
     tasks = 0;
+    for (int64_t i = 0; i < call.groups; ++i)
+        rows.push_back({call.begins[i], call.begins[i + 1]});
+    const Inputs<W> inputs = inputsFor<W>(call.input, call.inputRows, call.columns, rows);
     for (int64_t i = 0; i < call.groups; ++i) {
-        const int64_t rows = call.begins[i + 1] - call.begins[i];
-        if (rows == 0)
+        if (rows[static_cast<size_t>(i)].begin == rows[static_cast<size_t>(i)].end)
             continue;
         LinearCall linear{.dtype = call.dtype};
-        linear.rows = rows;
+        linear.rows = call.begins[i + 1] - call.begins[i];
         linear.columns = call.columns;
         linear.blocks = call.blocks + i;
         linear.blockCount = 1;
         linear.outputs = call.outputs;
         linear.output = static_cast<typename Lanes<W>::Value*>(call.output) + call.begins[i] * call.outputs;
-        groups.push_back({tasks, linear, call.begins[i], tasksOf<W>(linear, inputs)});
-        tasks += groups.back().tasks.count;
+        const Inputs<W> own{inputs.data + call.begins[i] * inputs.stride, inputs.stride, inputs.columns};
+        groups.push_back({tasks, linear, own, tasksOf<W>(linear, own)});
+        tasks += groups.back().tasks.count();
     }
     return groups;
 }
 
 template <typename W>
 void runGroups(const GroupedLinearCall& call) {
-    const Inputs<W> inputs = inputsFor<W>(call.input, call.inputRows, call.begins[call.groups], call.columns);
     int64_t tasks = 0;
-    const std::vector<Group>& groups = plan<W>(call, inputs, tasks);
+    const std::vector<Group<W>>& groups = plan<W>(call, tasks);
     const int64_t panelStride = panelBytes(weightType<W>(), call.columns);
     const int64_t grain = std::max<int64_t>(1, kPieceBytes / std::max<int64_t>(1, 2 * panelStride));
     parallelFor(tasks, grain, [&](int64_t begin, int64_t end) {
         const auto after =
             std::upper_bound(groups.begin(), groups.end(), begin,
-                             [](int64_t task, const Group& group) { return task < group.firstTask; });
+                             [](int64_t task, const Group<W>& group) { return task < group.firstTask; });
         auto group = after - 1;
         for (int64_t task = begin; task < end; ++task) {
             while (group + 1 != groups.end() && task >= (group + 1)->firstTask)
                 ++group;
-            runTask<W>(group->call,
-                       {inputs.data + group->firstRow * inputs.stride, inputs.stride, inputs.columns},
-                       group->tasks, panelStride, task - group->firstTask);
+            runTask<W>(group->call, group->inputs, group->tasks, panelStride, task - group->firstTask);
         }
     });
 }

@@ -4,21 +4,23 @@
 //
 //   Lanes<W>::Value          what inputs and outputs of the product are
 //   Lanes<W>::Operand        what inputs are kept in
-//   Lanes<W>::kFormat        of the weights
-//   Lanes<W>::kStep          columns that one step takes
+//   Lanes<W>::kUnit          how many of them are a unit: 4 bytes, what one part of the weights is multiplied
+//   with Lanes<W>::kFormat        of the weights Lanes<W>::kStep          columns that one step takes
 //   Lanes<W>::kParts         parts that a step's weights are read in, so that only one takes registers
 //   Lanes<W>::at             where a panel has its weights for a column
 //   Lanes<W>::weights<p>     part p of a step's weights
-//   Lanes<W>::input<p>       the input that belongs to it, for all lanes
+//   Lanes<W>::input          a unit of the input, for all lanes; a step has one for each part
 //   Lanes<W>::accumulate     sum + weights * input
 //   Lanes<W>::Wide           weights as stored that give the same sums, once they are widened (Int8)
 //   Lanes<W>::foldRow        makes a row of inputs what the parts of cells are multiplied with, and writes
 //                            the sums that groups of columns begin with behind it (Int4)
 //
 // linear_lanes_*.h define Sixteen, kTileRows and kWideRows (rows of the input that a tile of one panel and
-// one of two take), kRowPanels (panels that one row takes at once when their weights must be widened first)
-// and: fill, load, store (bfloat16 rounds to nearest even), add, multiplyAdd, the two halves of 16 pairs of
-// bfloat16, and 4 bits at one place of 16 cells (times 16^place, but for the last place).
+// one of two take), kGroupRows and kWideGroupRows (the same where groups have sums of their own), kRowPanels
+// (panels that one row takes at once when their weights must be widened first), kSharedInputs (whether
+// registers suffice to read an input once for all panels of a tile) and: fill, load, store (bfloat16 rounds
+// to nearest even), add, multiplyAdd, the two halves of 16 pairs of bfloat16, and 4 bits at one place of 16
+// cells (times 16^place, but for the last place).
 #pragma once
 
 #include "runtime/ops/quantised_panel.h"
@@ -51,10 +53,8 @@ struct Int4;
 /// Inputs widened to float32, products added one after the other.
 struct FloatLanes {
     using Operand = float;
-    template <int kPart>
-    static Sixteen input(const float* x) {
-        return fill(x[kPart]);
-    }
+    static constexpr int kUnit = 1;
+    static Sixteen input(const float* x) { return fill(*x); }
     static Sixteen accumulate(const Sixteen& sum, const Sixteen& weights, const Sixteen& input) {
         return multiplyAdd(weights, input, sum);
     }
@@ -95,9 +95,9 @@ struct Int4Panel {
     static const std::byte* cells(const std::byte* panel, int64_t columns, int64_t column) {
         return panel + columns / kInt4Group * kInt4ScaleBytes + column / kInt4Cell * kInt4CellBytes;
     }
-    static Sixteen start(const void* starts, int64_t group) {
+    static Sixteen start(const void* unit) {
         float value;
-        std::memcpy(&value, static_cast<const std::byte*>(starts) + group * 4, sizeof(value));
+        std::memcpy(&value, unit, sizeof(value));
         return fill(value);
     }
 };

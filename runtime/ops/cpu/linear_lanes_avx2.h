@@ -10,7 +10,12 @@ namespace workbench::ops::cpu::WORKBENCH_ISA {
 /// 6 x 16 sums fill 12 of the 16 registers; a part of the weights takes two and an input one.
 inline constexpr int kTileRows = 6;
 inline constexpr int kWideRows = 3;
+inline constexpr int kGroupRows = 6;
+inline constexpr int kWideGroupRows = 3;
 inline constexpr int kRowPanels = 4;
+inline constexpr int kBlockPanels = 1;
+inline constexpr bool kSharedInputs = false;
+inline constexpr int64_t kRangeBytes = 16 << 10;
 
 struct Sixteen {
     __m256 low, high;

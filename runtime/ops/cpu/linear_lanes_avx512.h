@@ -7,11 +7,17 @@
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 
-/// 12 x 16 sums take 12 of the 32 registers: enough independent sums for two multipliers of latency 4, and
-/// few enough that short batches fill a tile.
-inline constexpr int kTileRows = 12;
-inline constexpr int kWideRows = 6;
+/// 24 x 16 sums take 24 of the 32 registers, so that reading 24 inputs and the weights of one panel takes
+/// hardly longer than multiplying them.
+inline constexpr int kTileRows = 24;
+inline constexpr int kWideRows = 12;
+inline constexpr int kGroupRows = 12;
+inline constexpr int kWideGroupRows = 6;
 inline constexpr int kRowPanels = 4;
+inline constexpr int kBlockPanels = 2;
+inline constexpr bool kSharedInputs = true;
+/// The second cache gives two panels and an input as fast as they are multiplied.
+inline constexpr int64_t kRangeBytes = 64 << 10;
 
 struct Sixteen {
     __m512 all;

@@ -10,12 +10,12 @@ struct Pairs {
 
 struct PairLanes {
     using Operand = c10::BFloat16;
+    static constexpr int kUnit = 2;
     static constexpr int kStep = 2;
     static constexpr int kParts = 1;
-    template <int kPart>
     static Pairs input(const c10::BFloat16* x) {
         int pair;
-        std::memcpy(&pair, x + 2 * kPart, sizeof(pair));
+        std::memcpy(&pair, x, sizeof(pair));
         return {reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair))};
     }
     static Sixteen accumulate(const Sixteen& sum, const Pairs& weights, const Pairs& input) {

@@ -10,7 +10,12 @@ namespace workbench::ops::cpu::WORKBENCH_ISA {
 /// 3 x 16 sums fill 12 of the 16 registers of 4 that every x86-64 has.
 inline constexpr int kTileRows = 3;
 inline constexpr int kWideRows = 1;
+inline constexpr int kGroupRows = 3;
+inline constexpr int kWideGroupRows = 1;
 inline constexpr int kRowPanels = 2;
+inline constexpr int kBlockPanels = 1;
+inline constexpr bool kSharedInputs = false;
+inline constexpr int64_t kRangeBytes = 16 << 10;
 
 struct Sixteen {
     float at[16];

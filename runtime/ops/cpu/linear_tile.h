@@ -9,38 +9,60 @@
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 
-/// `input` is [kRows][stride] and holds `columns` (a multiple of Lanes<W>::kStep) from the panels' first on;
-/// each panel lies `panelStride` bytes behind the one before it. `sums` is [kPanels][kRows][16]: added to
-/// when `more`, else written.
+/// Where the sums of a tile lie: 16 of each row and panel.
+struct Sums {
+    float* data;
+    int64_t rowStride;   ///< from one row to the next
+    int64_t panelStride; ///< from one panel to the next
+
+    float* at(int64_t row, int64_t panel) const { return data + row * rowStride + panel * panelStride; }
+};
+
+/// `input` holds [units][kRows] units for `columns` (a multiple of Lanes<W>::kStep) from the panels' first
+/// on; each panel lies `panelStride` bytes behind the one before it. Sums are added to when `more`, else
+/// written.
 template <typename W>
 using Tile = void (*)(const std::byte* panels, int64_t panelStride, const typename Lanes<W>::Operand* input,
-                      int64_t stride, int64_t columns, float* sums, bool more);
+                      int64_t columns, const Sums& sums, bool more);
 
-template <typename W, int kRows, int... kPart>
-inline void step(const std::byte* at, const typename Lanes<W>::Operand* input, int64_t stride, Sixteen* sums,
-                 std::integer_sequence<int, kPart...>) {
-    using L = Lanes<W>;
-    const auto part = [&](const auto& weights, auto readInput) {
-#pragma GCC unroll 16
-        for (int row = 0; row < kRows; ++row)
-            sums[row] = L::accumulate(sums[row], weights, readInput(input + row * stride));
-    };
-    (part(L::template weights<kPart>(at), [](const auto* x) { return L::template input<kPart>(x); }), ...);
+/// How far ahead weights are asked for: with several rows, what a processor looks ahead has few lines of
+/// weights in it. 16 rows of bfloat16 were measured to read 40 instead of 25 GB/s, of 44 that memory gives.
+inline constexpr int64_t kPrefetchBytes = 4096;
+
+/// The unit at `place` of the input.
+template <typename W>
+inline const typename Lanes<W>::Operand* unit(const typename Lanes<W>::Operand* input, int64_t place) {
+    return input + place * Lanes<W>::kUnit;
 }
 
+/// Adds a step's columns; `at` is where the first panel has its weights for them.
 template <typename W, int kRows, int kPanels, int... kPart>
-inline void cellStep(const std::byte* cells, int64_t panelStride, const typename Lanes<W>::Operand* input,
-                     int64_t stride, Sixteen (&chains)[kPanels][kRows],
-                     std::integer_sequence<int, kPart...>) {
+inline void step(const std::byte* at, int64_t panelStride, const typename Lanes<W>::Operand* input,
+                 Sixteen (&chains)[kPanels][kRows], std::integer_sequence<int, kPart...>) {
     using L = Lanes<W>;
     const auto part = [&]<int kOne>(std::integral_constant<int, kOne>) {
+        const auto weights = [&](int panel) { return L::template weights<kOne>(at + panel * panelStride); };
+        const auto inputOf = [&](int row) { return L::input(unit<W>(input, kOne * kRows + row)); };
+        if constexpr (kSharedInputs) {
+            decltype(weights(0)) all[kPanels];
 #pragma GCC unroll 4
-        for (int panel = 0; panel < kPanels; ++panel) {
-            const auto weights = L::template weights<kOne>(cells + panel * panelStride);
-#pragma GCC unroll 16
-            for (int row = 0; row < kRows; ++row)
-                chains[panel][row] =
-                    L::accumulate(chains[panel][row], weights, L::template input<kOne>(input + row * stride));
+            for (int panel = 0; panel < kPanels; ++panel)
+                all[panel] = weights(panel);
+#pragma GCC unroll 32
+            for (int row = 0; row < kRows; ++row) {
+                const auto x = inputOf(row);
+#pragma GCC unroll 4
+                for (int panel = 0; panel < kPanels; ++panel)
+                    chains[panel][row] = L::accumulate(chains[panel][row], all[panel], x);
+            }
+        } else {
+#pragma GCC unroll 4
+            for (int panel = 0; panel < kPanels; ++panel) {
+                const auto one = weights(panel);
+#pragma GCC unroll 32
+                for (int row = 0; row < kRows; ++row)
+                    chains[panel][row] = L::accumulate(chains[panel][row], one, inputOf(row));
+            }
         }
     };
     (part(std::integral_constant<int, kPart>()), ...);
@@ -49,8 +71,9 @@ inline void cellStep(const std::byte* cells, int64_t panelStride, const typename
 /// Sums of groups of columns, each with its scale: all columns of the panels, `columns` of them.
 template <typename W, int kRows, int kPanels>
 void groupTile(const std::byte* panels, int64_t panelStride, const typename Lanes<W>::Operand* input,
-               int64_t stride, int64_t columns, float* sums) {
+               int64_t columns, const Sums& sums) {
     using L = Lanes<W>;
+    const int64_t units = columns / L::kStep * L::kParts;
     Sixteen totals[kPanels][kRows];
     for (auto& panel : totals)
         for (Sixteen& total : panel)
@@ -59,25 +82,26 @@ void groupTile(const std::byte* panels, int64_t panelStride, const typename Lane
         Sixteen chains[kPanels][kRows];
 #pragma GCC unroll 4
         for (int panel = 0; panel < kPanels; ++panel)
-#pragma GCC unroll 16
+#pragma GCC unroll 32
             for (int row = 0; row < kRows; ++row)
-                chains[panel][row] = L::start(input + row * stride + columns, group);
+                chains[panel][row] = L::start(unit<W>(input, (units + group) * kRows + row));
         for (int64_t column = group * kInt4Group; column < (group + 1) * kInt4Group; column += L::kStep)
-            cellStep<W>(L::cells(panels, columns, column), panelStride, input + column, stride, chains,
-                        std::make_integer_sequence<int, L::kParts>());
+            step<W>(L::cells(panels, columns, column), panelStride,
+                    unit<W>(input, column / L::kStep * L::kParts * kRows), chains,
+                    std::make_integer_sequence<int, L::kParts>());
 #pragma GCC unroll 4
         for (int panel = 0; panel < kPanels; ++panel) {
             const Sixteen scales = L::scales(panels + panel * panelStride, group);
-#pragma GCC unroll 16
+#pragma GCC unroll 32
             for (int row = 0; row < kRows; ++row)
                 totals[panel][row] = multiplyAdd(chains[panel][row], scales, totals[panel][row]);
         }
     }
 #pragma GCC unroll 4
     for (int panel = 0; panel < kPanels; ++panel)
-#pragma GCC unroll 16
+#pragma GCC unroll 32
         for (int row = 0; row < kRows; ++row)
-            store(totals[panel][row], sums + (panel * kRows + row) * 16);
+            store(totals[panel][row], sums.at(row, panel));
 }
 
 /// Every sum takes its products one after the other, from the first column on, in every tile: a row's results
@@ -85,60 +109,79 @@ void groupTile(const std::byte* panels, int64_t panelStride, const typename Lane
 /// answers after 4 cycles, is the number of sums: a few rows go through several panels at once.
 template <typename W, int kRows, int kPanels>
 void tile(const std::byte* panels, int64_t panelStride, const typename Lanes<W>::Operand* input,
-          int64_t stride, int64_t columns, float* sums, bool more) {
+          int64_t columns, const Sums& sums, bool more) {
     using L = Lanes<W>;
     if constexpr (L::kFormat == WeightFormat::int4) {
-        groupTile<W, kRows, kPanels>(panels, panelStride, input, stride, columns, sums);
+        groupTile<W, kRows, kPanels>(panels, panelStride, input, columns, sums);
     } else {
         Sixteen chains[kPanels][kRows];
 #pragma GCC unroll 4
         for (int panel = 0; panel < kPanels; ++panel)
-#pragma GCC unroll 16
+#pragma GCC unroll 32
             for (int row = 0; row < kRows; ++row)
-                chains[panel][row] = more ? load(sums + (panel * kRows + row) * 16) : fill(0);
-        for (int64_t column = 0; column < columns; column += L::kStep)
+                chains[panel][row] = more ? load(sums.at(row, panel)) : fill(0);
+        const std::byte* at = L::at(panels, 0);
+        const int64_t stepBytes = L::at(panels, L::kStep) - at;
+        for (int64_t column = 0; column < columns; column += L::kStep) {
 #pragma GCC unroll 4
             for (int panel = 0; panel < kPanels; ++panel)
-                step<W, kRows>(L::at(panels + panel * panelStride, column), input + column, stride,
-                               chains[panel], std::make_integer_sequence<int, L::kParts>());
+                __builtin_prefetch(at + panel * panelStride + kPrefetchBytes);
+            step<W>(at, panelStride, input, chains, std::make_integer_sequence<int, L::kParts>());
+            at += stepBytes;
+            input = unit<W>(input, L::kParts * kRows);
+        }
 #pragma GCC unroll 4
         for (int panel = 0; panel < kPanels; ++panel)
-#pragma GCC unroll 16
+#pragma GCC unroll 32
             for (int row = 0; row < kRows; ++row)
-                store(chains[panel][row], sums + (panel * kRows + row) * 16);
+                store(chains[panel][row], sums.at(row, panel));
     }
 }
 
-template <typename W, int kPanels, int... kBefore>
-constexpr Tile<W> tileFor(int rows, std::integer_sequence<int, kBefore...>) {
-    constexpr Tile<W> kTiles[] = {tile<W, kBefore + 1, kPanels>...};
-    return kTiles[rows - 1];
-}
-
-/// The tile for 1 to kTileRows rows of one panel.
+/// Rows that a tile of one panel takes at most.
 template <typename W>
-Tile<W> tallTile(int64_t rows) {
-    return tileFor<W, 1>(static_cast<int>(rows), std::make_integer_sequence<int, kTileRows>());
-}
-
-/// The tile for 1 to kWideRows rows of two panels.
+inline constexpr int kTall = Lanes<W>::kFormat == WeightFormat::int4 ? kGroupRows : kTileRows;
+/// Rows that a tile of two panels takes at most.
 template <typename W>
-Tile<W> wideTile(int64_t rows) {
-    return tileFor<W, 2>(static_cast<int>(rows), std::make_integer_sequence<int, kWideRows>());
-}
+inline constexpr int kWide = Lanes<W>::kFormat == WeightFormat::int4 ? kWideGroupRows : kWideRows;
 
-/// Panels that so few rows take at once.
+/// Panels that a tile takes at once when the input has `rows` rows. As many rows as fit into one tile read
+/// the weights once.
 template <typename W>
 constexpr int64_t panelsAtOnce(int64_t rows) {
     if (rows == 1 && Lanes<W>::kFormat != WeightFormat::stored)
         return kRowPanels;
-    return rows <= kWideRows ? 2 : 1;
+    if (rows <= kWide<W>)
+        return 2;
+    return rows <= kTall<W> ? 1 : kBlockPanels;
 }
 
-/// The tile for as many panels as panelsAtOnce() says, or two.
-template <typename W>
-Tile<W> wideTile(int64_t rows, int64_t panels) {
-    return panels == 2 ? wideTile<W>(rows) : Tile<W>(tile<W, 1, kRowPanels>);
+template <typename W, int kPanels, int... kBefore>
+constexpr Tile<W> tileFor(int64_t rows, std::integer_sequence<int, kBefore...>) {
+    constexpr Tile<W> kTiles[] = {tile<W, kBefore + 1, kPanels>...};
+    return kTiles[rows - 1];
 }
+
+/// The tile of 1 panel for up to kTall rows, 2 for up to kWide, or kRowPanels for one row.
+template <typename W>
+Tile<W> tileFor(int64_t rows, int64_t panels) {
+    if (panels == 1)
+        return tileFor<W, 1>(rows, std::make_integer_sequence<int, kTall<W>>());
+    if (panels == 2)
+        return tileFor<W, 2>(rows, std::make_integer_sequence<int, kWide<W>>());
+    return tile<W, 1, kRowPanels>;
+}
+
+/// Rows of the input cut into tiles whose heights differ by one row at most.
+template <typename W>
+struct RowTiles {
+    int64_t rows;
+    int64_t count = (rows + highest() - 1) / highest();
+
+    int64_t begin(int64_t tile) const { return rows * tile / count; }
+    int64_t height(int64_t tile) const { return begin(tile + 1) - begin(tile); }
+    /// What they have at most.
+    int64_t highest() const { return rows <= kTall<W> || kBlockPanels == 1 ? kTall<W> : kWide<W>; }
+};
 
 } // namespace workbench::ops::cpu::WORKBENCH_ISA

@@ -15,7 +15,7 @@ int64_t floorDivide(int64_t a, int64_t b) {
 }
 
 int64_t queriesPerTask(const AttentionCall& call, const AttentionSpan& span) {
-    return usesTiles(call, span) ? std::max<int64_t>(1, kTileRows / call.groups()) : 1;
+    return usesTiles(call, span) ? std::max<int64_t>(1, kTaskRows / call.groups()) : 1;
 }
 
 /// The keys that any query of [begin, end) sees. Ranges move forward with the query, so the ends are those of

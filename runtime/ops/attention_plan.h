@@ -101,7 +101,7 @@ struct AttentionCall {
 KeyRange visibleKeys(const AttentionCall& call, const AttentionSpan& span, int64_t query);
 
 /// Query rows (queries times heads per key head) of a task that is computed as matrix products.
-constexpr int64_t kTileRows = 128;
+constexpr int64_t kTaskRows = 256;
 /// A span with fewer query rows than this is computed row by row.
 constexpr int64_t kMinTileRows = 16;
 

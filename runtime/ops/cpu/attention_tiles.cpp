@@ -2,173 +2,370 @@
 
 #include "runtime/ops/cpu/attention_softmax.h"
 #include "runtime/ops/cpu/head_rows.h"
+#include "runtime/ops/cpu/linear_tile.h"
+#include "runtime/ops/cpu/units.h"
 
-#include <ATen/native/CPUBlas.h>
-
+#include <array>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 namespace {
 
-using at::native::cpublas::brgemm;
+/// What products for T are made of: half precision is widened first.
+template <typename T>
+using Product = std::conditional_t<std::is_same_v<T, c10::Half>, float, T>;
 
-/// Rows per product. Products always have full tiles, padded with zeros: the kernels behind brgemm are made
-/// once per shape.
-constexpr int64_t kProductRows = 32;
-
-int64_t roundUp(int64_t count, int64_t step) {
+constexpr int64_t roundUp(int64_t count, int64_t step) {
     return (count + step - 1) / step * step;
 }
 
-/// One thread's tiles, float32. A row is one query of one head: row = query * groups + group.
-struct Scratch {
-    std::vector<float> query;  // [rows][width]
-    std::vector<float> keys;   // [kTileKeys][width], then transposed
-    std::vector<float> keysT;  // [width][kTileKeys]
-    std::vector<float> values; // [kTileKeys][value width]
-    std::vector<float> scores; // [rows][kTileKeys]
-    std::vector<float> output; // [rows][value width]
-    std::vector<RowState<float>> states;
-
-    void reset(const AttentionCall& call, int64_t rows) {
-        query.assign(static_cast<size_t>(rows * call.width), 0);
-        keys.resize(static_cast<size_t>(kTileKeys * call.width));
-        keysT.resize(static_cast<size_t>(kTileKeys * call.width));
-        values.resize(static_cast<size_t>(kTileKeys * call.valueWidth));
-        scores.resize(static_cast<size_t>(rows * kTileKeys));
-        output.assign(static_cast<size_t>(rows * call.valueWidth), 0);
-        states.assign(static_cast<size_t>(rows), {});
+/// Elements that begin at a line of the cache: a load of 64 bytes across two takes twice as long.
+template <typename E>
+class Lines {
+public:
+    /// Keeps what is there.
+    E* resize(int64_t count) {
+        const size_t lines = (static_cast<size_t>(count) * sizeof(E) + sizeof(Line) - 1) / sizeof(Line);
+        if (m_lines.size() < lines)
+            m_lines.resize(lines);
+        return data();
     }
+    E* data() { return reinterpret_cast<E*>(m_lines.data()); }
+
+private:
+    struct alignas(64) Line {
+        std::byte bytes[64];
+    };
+    std::vector<Line> m_lines;
 };
 
+/// One thread's tiles. A row is one query of one head: row = query * groups + group. Keys and values are
+/// packed as the weights of products are: keys with a key as an output, values with a column of theirs.
 template <typename T>
-void widenRow(const T* from, float* to, int64_t width) {
-    forEachVector<T>(width, [&](int64_t offset, int64_t count) {
-        const auto x = Wide<T>::load(from + offset, count);
-        for (int part = 0; part < Wide<T>::kParts; ++part) {
-            const int64_t done = part * Wide<T>::Vec::size();
-            const int64_t size = std::clamp<int64_t>(count - done, 0, Wide<T>::Vec::size());
-            if (size > 0)
-                x.parts[part].store(to + offset + done, static_cast<int>(size));
-        }
-    });
+struct Scratch {
+    using W = Product<T>;
+    using Operand = typename Lanes<W>::Operand;
+
+    std::vector<T> zeros;         // a key or value that is not there
+    Lines<W> wide;                // [kTileKeys][filled width], rows on their way into panels
+    Lines<W> keys;                // [kTileKeys / 16] panels of [filled width][16]
+    Lines<W> values;              // [value panels] of [kTileKeys][16]
+    Lines<Operand> rows;          // [rows of a tile][columns], on their way into it
+    Lines<Operand> query;         // tiles
+    Lines<Operand> probabilities; // a tile
+    Lines<float> scores;          // [rows of a tile][keys]
+    Lines<float> output;          // [rows][value panels * 16]
+    std::vector<RowState<float>> states;
+};
+
+/// Converts one row.
+template <typename T, typename To>
+void copyRow(const T* from, To* to, int64_t width) {
+    if constexpr (std::is_same_v<T, To>) {
+        std::memcpy(to, from, static_cast<size_t>(width) * sizeof(T));
+    } else if constexpr (std::is_same_v<To, float>) {
+        forEachVector<T>(width, [&](int64_t offset, int64_t count) {
+            const auto x = Wide<T>::load(from + offset, count);
+            for (int part = 0; part < Wide<T>::kParts; ++part) {
+                const int64_t done = part * Wide<T>::Vec::size();
+                const int64_t size = std::clamp<int64_t>(count - done, 0, Wide<T>::Vec::size());
+                if (size > 0)
+                    x.parts[part].store(to + offset + done, static_cast<int>(size));
+            }
+        });
+    } else {
+        static_assert(std::is_same_v<T, float>);
+        int64_t at = 0;
+        for (; at + 16 <= width; at += 16)
+            store(load(from + at), to + at);
+        for (; at < width; ++at)
+            to[at] = static_cast<To>(from[at]);
+    }
 }
 
-/// Rows past `count` become zero: their products are thrown away, but must not be NaN.
+/// to = from - to, for whole panels.
+template <typename To>
+void copyRest(const float* from, To* to, int64_t width) {
+    for (int64_t at = 0; at < width; at += kPanelRows)
+        store(subtract(load(from + at), load(to + at)), to + at);
+}
+
+/// e to the power of x, for x of at most 0 (minus infinity and what would be a denormal number give 0),
+/// within 2 places. The reduction and the polynomial are those of expf in Moshier's Cephes.
+Sixteen exponential(const Sixteen& x) {
+    constexpr float kLeast = -87.33654F;
+    const Sixteen within = maximum(fill(kLeast), x); // of two that cannot be compared, the second: NaN stays
+    const Sixteen power = nearest(multiply(within, fill(1.44269504F)));
+    const Sixteen r =
+        multiplyAdd(power, fill(2.12194440e-4F), multiplyAdd(power, fill(-0.693359375F), within));
+    Sixteen y = fill(1.9875691500e-4F);
+    for (const float coefficient :
+         {1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F})
+        y = multiplyAdd(y, r, fill(coefficient));
+    y = add(multiplyAdd(multiply(r, r), y, r), fill(1));
+    return keptFrom(timesPower(y, power), x, kLeast);
+}
+
+/// Scales, bends and tilts raw scores of `count` keys, the first of which stands `distance` from the query.
+void finishScores(const AttentionCall& call, int64_t head, int64_t distance, float* scores, int64_t count) {
+    using Vec = at::vec::Vectorized<float>;
+    const float slope = call.slopes != nullptr ? static_cast<float>(call.slopes[head]) : 0.0F;
+    const Vec softcap(static_cast<float>(call.softcap));
+    for (int64_t j = 0; j < count; j += Vec::size()) {
+        Vec x = Vec::loadu(scores + j) * Vec(static_cast<float>(call.scale));
+        if (call.softcap != 0)
+            x = (x / softcap).tanh() * softcap;
+        if (slope != 0)
+            x = x + Vec(slope) * Vec::arange(static_cast<float>(distance + j), 1.0F);
+        x.store(scores + j);
+    }
+}
+
+/// Turns the scores of whole panels of keys, of which a row sees [seen.begin, seen.end), into unnormalised
+/// probabilities. Returns the factor for what was accumulated before.
+float softmax(const AttentionCall& call, int64_t head, int64_t distance, KeyRange seen, float* scores,
+              int64_t count, RowState<float>& state) {
+    constexpr float kUnseen = -std::numeric_limits<float>::infinity();
+    constexpr int64_t kMostPanels = kTileKeys / kPanelRows;
+    const int64_t panels = count / kPanelRows;
+    const bool plain = call.softcap == 0 && call.slopes == nullptr && call.scale > 0;
+    if (!plain)
+        finishScores(call, head, distance, scores, count);
+    std::fill(scores, scores + seen.begin, kUnseen);
+    std::fill(scores + seen.end, scores + count, kUnseen);
+    const Sixteen scale = fill(plain ? static_cast<float>(call.scale) : 1.0F);
+    Sixteen x[kMostPanels];
+    Sixteen most = fill(kUnseen);
+    for (int64_t panel = 0; panel < panels; ++panel) {
+        x[panel] = multiply(load(scores + panel * kPanelRows), scale);
+        most = maximum(most, x[panel]);
+    }
+    const float newMax = std::max(state.max, largest(most));
+    Sixteen sum = fill(0);
+    for (int64_t panel = 0; panel < panels; ++panel) {
+        const Sixteen p = exponential(subtract(x[panel], fill(newMax)));
+        store(p, scores + panel * kPanelRows);
+        sum = add(sum, p);
+    }
+    const float factor = state.max == newMax ? 1.0F : std::exp(state.max - newMax); // exp(-inf) = 0 at first
+    state.max = newMax;
+    state.sum = state.sum * factor + total(sum);
+    return factor;
+}
+
 template <typename T>
-void widenRows(const HeadRows<T>& from, int64_t first, int64_t count, int64_t width, float* to) {
-    from.forRuns(first, count, [&](const T* rows, int64_t done, int64_t size) {
-        for (int64_t j = 0; j < size; ++j)
-            widenRow(rows + j * from.rowStride, to + (done + j) * width, width);
-    });
-    std::fill(to + count * width, to + kTileKeys * width, 0.0F);
-}
-
-void transposeKeys(const float* keys, int64_t width, float* keysT) {
-    constexpr int64_t kBlock = 16;
-    for (int64_t d = 0; d < width; d += kBlock) {
-        const auto columns = static_cast<int>(std::min(kBlock, width - d));
-        for (int64_t j = 0; j < kTileKeys; j += kBlock)
-            at::vec::transpose_mxn<float>(keys + j * width + d, width, keysT + d * kTileKeys + j, kTileKeys,
-                                          kBlock, columns);
-    }
-}
-
-/// The part of a tile's keys that a row sees, counted from the tile's first key.
-KeyRange seenInTile(const AttentionCall& call, const AttentionSpan& span, int64_t query, int64_t first,
-                    int64_t count) {
-    const KeyRange seen = visibleKeys(call, span, query);
-    return {std::clamp<int64_t>(seen.begin - first, 0, count),
-            std::clamp<int64_t>(seen.end - first, 0, count)};
-}
-
-void softmaxRow(const AttentionCall& call, int64_t head, int64_t distance, KeyRange seen, float* scores,
-                float* output, RowState<float>& state) {
-    if (seen.begin >= seen.end) {
-        std::fill(scores, scores + kTileKeys, 0.0F);
-        return;
-    }
-    const float factor =
-        softmaxTile(call, head, distance + seen.begin, scores + seen.begin, seen.end - seen.begin, state);
-    std::fill(scores, scores + seen.begin, 0.0F);
-    std::fill(scores + seen.end, scores + kTileKeys, 0.0F);
-    if (factor != 1) {
-        at::vec::map<float>([factor](const auto& x) { return x * at::vec::Vectorized<float>(factor); },
-                            output, output, call.valueWidth);
-    }
-}
-
 class TileTask {
+    using W = Product<T>;
+    using L = Lanes<W>;
+    using Operand = typename L::Operand;
+    using RowPointers = std::array<const T*, kTileKeys>;
+
 public:
-    TileTask(const AttentionCall& call, const AttentionTask& task, Scratch& scratch)
+    TileTask(const AttentionCall& call, const AttentionTask& task, Scratch<T>& scratch)
         : m_call(call), m_task(task), m_span(call.spans[static_cast<size_t>(task.span)]), m_scratch(scratch),
-          m_rows((task.queryEnd - task.queryBegin) * call.groups()),
-          m_paddedRows(roundUp(m_rows, kProductRows)) {
-        scratch.reset(call, m_paddedRows);
+          m_groups(static_cast<uint32_t>(call.groups())), m_tiles{(task.queryEnd - task.queryBegin) *
+                                                                  call.groups()},
+          m_width(roundUp(call.width, sizeof(float) / sizeof(W))),
+          m_valueWidth(roundUp(call.valueWidth, kPanelRows)) {
+        const int64_t rows = m_tiles.rows;
+        scratch.zeros.assign(static_cast<size_t>(std::max(call.width, call.valueWidth)), T(0));
+        scratch.wide.resize(kTileKeys * std::max(m_width, m_valueWidth));
+        scratch.keys.resize(kTileKeys * m_width);
+        scratch.values.resize(kTileKeys * m_valueWidth);
+        scratch.rows.resize(m_tiles.highest() * std::max(m_width, kTileKeys));
+        scratch.query.resize(rows * m_width);
+        scratch.probabilities.resize(m_tiles.highest() * kTileKeys);
+        scratch.scores.resize(m_tiles.highest() * kTileKeys);
+        std::fill_n(scratch.output.resize(rows * m_valueWidth), rows * m_valueWidth, 0.0F);
+        scratch.states.assign(static_cast<size_t>(rows), {});
     }
 
-    template <typename T>
     void run() {
-        for (int64_t row = 0; row < m_rows; ++row)
-            widenRow(static_cast<const T*>(m_span.query) + headOf(row) * m_call.queryStrides[0] +
-                         queryOf(row) * m_call.queryStrides[1],
-                     m_scratch.query.data() + row * m_call.width, m_call.width);
+        packQueries();
         for (int64_t first = m_task.keyBegin; first < m_task.keyEnd; first += kTileKeys)
-            attend<T>(first, std::min(kTileKeys, m_task.keyEnd - first));
-        write<T>();
+            attend(first, std::min(kTileKeys, m_task.keyEnd - first));
+        write();
     }
 
 private:
-    int64_t queryOf(int64_t row) const { return m_task.queryBegin + row / m_call.groups(); }
-    int64_t headOf(int64_t row) const { return m_task.kvHead * m_call.groups() + row % m_call.groups(); }
+    // In 32 bits, where a division takes a third of the time.
+    int64_t queryOf(int64_t row) const { return m_task.queryBegin + static_cast<uint32_t>(row) / m_groups; }
+    int64_t headOf(int64_t row) const {
+        return m_task.kvHead * m_groups + static_cast<uint32_t>(row) % m_groups;
+    }
 
-    template <typename T>
+    /// `rows` rows of `columns` operands become a tile.
+    void makeTile(const Operand* from, int64_t stride, int64_t rows, int64_t columns, Operand* to) const {
+        transposeUnits([&](int64_t row) { return from + row * stride; }, rows,
+                       columns * static_cast<int64_t>(sizeof(Operand)) / 4, to, rows * 4);
+    }
+
+    void packQueries() {
+        Operand* rows = m_scratch.rows.data();
+        for (int64_t tile = 0; tile < m_tiles.count; ++tile) {
+            const int64_t first = m_tiles.begin(tile), height = m_tiles.height(tile);
+            for (int64_t i = 0; i < height; ++i) {
+                const T* query = static_cast<const T*>(m_span.query) +
+                                 headOf(first + i) * m_call.queryStrides[0] +
+                                 queryOf(first + i) * m_call.queryStrides[1];
+                copyRow(query, rows + i * m_width, m_call.width);
+                std::fill(rows + i * m_width + m_call.width, rows + (i + 1) * m_width, Operand(0));
+            }
+            makeTile(rows, m_width, height, m_width, m_scratch.query.data() + first * m_width);
+        }
+    }
+
+    /// Where the rows of a tile's keys or values are. Those past `count` are zero: what they give is thrown
+    /// away, but must not be NaN.
+    RowPointers rowsOf(const HeadRows<T>& from, int64_t first, int64_t count) const {
+        RowPointers rows;
+        rows.fill(m_scratch.zeros.data());
+        from.forRuns(first, count, [&](const T* row, int64_t done, int64_t size) {
+            for (int64_t j = 0; j < size; ++j)
+                rows[static_cast<size_t>(done + j)] = row + j * from.rowStride;
+        });
+        return rows;
+    }
+
+    void packKeys(const RowPointers& rows, int64_t count) {
+        constexpr int64_t kUnitBytes = 4;
+        const int64_t units = m_width * static_cast<int64_t>(sizeof(W)) / kUnitBytes;
+        for (int64_t key = 0; key < count; key += kPanelRows) {
+            const auto pack = [&](const auto& row) {
+                transposeUnits(row, kPanelRows, units, m_scratch.keys.data() + key * m_width,
+                               kPanelRows * kUnitBytes);
+            };
+            if constexpr (std::is_same_v<T, W>) {
+                if (m_width == m_call.width) {
+                    pack([&](int64_t i) { return rows[static_cast<size_t>(key + i)]; });
+                    continue;
+                }
+            }
+            W* wide = m_scratch.wide.data();
+            for (int64_t i = 0; i < kPanelRows; ++i) {
+                copyRow(rows[static_cast<size_t>(key + i)], wide + i * m_width, m_call.width);
+                std::fill(wide + i * m_width + m_call.width, wide + (i + 1) * m_width, W(0));
+            }
+            pack([&](int64_t i) { return wide + i * m_width; });
+        }
+    }
+
+    /// Columns past the values' width stay as they are: what they give is not read.
+    void packValues(const RowPointers& rows, int64_t count) {
+        for (int64_t key = 0; key < roundUp(count, kPanelRows); key += 2) {
+            const T* even = rows[static_cast<size_t>(key)];
+            const T* odd = rows[static_cast<size_t>(key + 1)];
+            W* to = m_scratch.values.data() + key * kPanelRows;
+            int64_t d = 0;
+            for (; d + kPanelRows <= m_call.valueWidth; d += kPanelRows)
+                packPair(even + d, odd + d, kPanelRows, to + d * kTileKeys);
+            if (d < m_call.valueWidth)
+                packPair(even + d, odd + d, m_call.valueWidth - d, to + d * kTileKeys);
+        }
+    }
+
+    /// At most 16 columns of two keys' values.
+    static void packPair(const T* even, const T* odd, int64_t count, W* to) {
+        if constexpr (std::is_same_v<W, float>) {
+            copyRow(even, to, count);
+            copyRow(odd, to + kPanelRows, count);
+        } else {
+            uint32_t pairs[kPanelRows];
+            uint16_t bits[2][kPanelRows];
+            std::memcpy(bits[0], even, static_cast<size_t>(count) * sizeof(T));
+            std::memcpy(bits[1], odd, static_cast<size_t>(count) * sizeof(T));
+            for (int64_t i = 0; i < count; ++i)
+                pairs[i] = bits[0][i] | static_cast<uint32_t>(bits[1][i]) << 16;
+            std::memcpy(to, pairs, static_cast<size_t>(count) * sizeof(pairs[0]));
+        }
+    }
+
+    /// Sums of a tile with `count` panels that lie `stride` elements apart.
+    static void addProducts(const W* panels, int64_t stride, int64_t count, const Operand* input,
+                            int64_t height, int64_t columns, const Sums& sums, bool more) {
+        const int64_t bytes = stride * static_cast<int64_t>(sizeof(W));
+        for (int64_t panel = 0; panel < count;) {
+            const int64_t together = height <= kWide<W> && panel + 2 <= count ? 2 : 1;
+            tileFor<W>(height, together)(reinterpret_cast<const std::byte*>(panels + panel * stride), bytes,
+                                         input, columns,
+                                         {sums.at(0, panel), sums.rowStride, sums.panelStride}, more);
+            panel += together;
+        }
+    }
+
     void attend(int64_t first, int64_t count) {
-        const int64_t width = m_call.width;
-        widenRows(keyRows<T>(m_call, m_span, m_task.kvHead), first, count, width, m_scratch.keys.data());
-        transposeKeys(m_scratch.keys.data(), width, m_scratch.keysT.data());
-        widenRows(valueRows<T>(m_call, m_span, m_task.kvHead), first, count, m_call.valueWidth,
-                  m_scratch.values.data());
-        for (int64_t row = 0; row < m_paddedRows; row += kProductRows) {
-            float* scores = m_scratch.scores.data() + row * kTileKeys;
-            float* output = m_scratch.output.data() + row * m_call.valueWidth;
-            const int64_t end = std::min(row + kProductRows, m_rows);
-            if (!anySeen(row, end, first, count))
-                continue;
-            brgemm(kProductRows, kTileKeys, width, width, kTileKeys, kTileKeys, false,
-                   m_scratch.query.data() + row * width, m_scratch.keysT.data(), scores, false);
-            softmaxRows(row, end, first, count);
-            brgemm(kProductRows, m_call.valueWidth, kTileKeys, kTileKeys, m_call.valueWidth,
-                   m_call.valueWidth, true, scores, m_scratch.values.data(), output, false);
+        packKeys(rowsOf(keyRows<T>(m_call, m_span, m_task.kvHead), first, count), count);
+        packValues(rowsOf(valueRows<T>(m_call, m_span, m_task.kvHead), first, count), count);
+        for (int64_t tile = 0; tile < m_tiles.count; ++tile) {
+            const int64_t row = m_tiles.begin(tile), height = m_tiles.height(tile);
+            // Ranges move forward with the query: the union of a tile's ranges is one range.
+            const int64_t begin = seenInTile(queryOf(row), first, count).begin / kPanelRows * kPanelRows;
+            const int64_t end = seenInTile(queryOf(row + height - 1), first, count).end;
+            if (begin < end)
+                attendRows(row, height, first, count, {begin, roundUp(end, kPanelRows)});
         }
     }
 
-    bool anySeen(int64_t row, int64_t end, int64_t first, int64_t count) const {
-        // Ranges move forward with the query: the union of a block's ranges is one range.
-        const KeyRange a = visibleKeys(m_call, m_span, queryOf(row));
-        const KeyRange b = visibleKeys(m_call, m_span, queryOf(end - 1));
-        return a.begin < first + count && b.end > first;
-    }
-
-    void softmaxRows(int64_t begin, int64_t end, int64_t first, int64_t count) {
-        for (int64_t row = begin; row < end; ++row) {
-            const int64_t query = queryOf(row);
-            softmaxRow(m_call, headOf(row), first - (m_span.firstQuery + query),
-                       seenInTile(m_call, m_span, query, first, count),
-                       m_scratch.scores.data() + row * kTileKeys,
-                       m_scratch.output.data() + row * m_call.valueWidth,
-                       m_scratch.states[static_cast<size_t>(row)]);
+    /// Rows of one tile with the keys of `range`, in whole panels.
+    void attendRows(int64_t row, int64_t height, int64_t first, int64_t count, KeyRange range) {
+        const int64_t keys = range.end - range.begin;
+        float* scores = m_scratch.scores.data();
+        addProducts(m_scratch.keys.data() + range.begin * m_width, m_width * kPanelRows, keys / kPanelRows,
+                    m_scratch.query.data() + row * m_width, height, m_width, {scores, keys, kPanelRows},
+                    false);
+        for (int64_t i = 0; i < height; ++i)
+            softmaxOf(row + i, first, count, range, scores + i * keys);
+        Operand* rows = m_scratch.rows.data();
+        copyRow(scores, rows, height * keys);
+        addValues(row, height, range);
+        if constexpr (!std::is_same_v<Operand, float>) {
+            copyRest(scores, rows, height * keys); // what rounding left of the probabilities
+            addValues(row, height, range);
         }
     }
 
-    template <typename T>
+    /// Adds the values of a range of keys, times the probabilities in scratch.rows, to the output.
+    void addValues(int64_t row, int64_t height, KeyRange range) {
+        const int64_t keys = range.end - range.begin;
+        Operand* probabilities = m_scratch.probabilities.data();
+        makeTile(m_scratch.rows.data(), keys, height, keys, probabilities);
+        addProducts(m_scratch.values.data() + range.begin * kPanelRows, kTileKeys * kPanelRows,
+                    m_valueWidth / kPanelRows, probabilities, height, keys,
+                    {m_scratch.output.data() + row * m_valueWidth, m_valueWidth, kPanelRows}, true);
+    }
+
+    /// The part of a tile's keys that a query sees, counted from the tile's first key.
+    KeyRange seenInTile(int64_t query, int64_t first, int64_t count) const {
+        const KeyRange seen = visibleKeys(m_call, m_span, query);
+        return {std::clamp<int64_t>(seen.begin - first, 0, count),
+                std::clamp<int64_t>(seen.end - first, 0, count)};
+    }
+
+    void softmaxOf(int64_t row, int64_t first, int64_t count, KeyRange range, float* scores) {
+        const int64_t query = queryOf(row), keys = range.end - range.begin;
+        const KeyRange seen = seenInTile(query, first, count);
+        if (seen.begin >= seen.end) {
+            std::fill_n(scores, keys, 0.0F);
+            return;
+        }
+        const float factor = softmax(m_call, headOf(row), first + range.begin - (m_span.firstQuery + query),
+                                     {seen.begin - range.begin, seen.end - range.begin}, scores, keys,
+                                     m_scratch.states[static_cast<size_t>(row)]);
+        if (factor == 1)
+            return;
+        float* output = m_scratch.output.data() + row * m_valueWidth;
+        for (int64_t d = 0; d < m_valueWidth; d += kPanelRows)
+            store(multiply(load(output + d), fill(factor)), output + d);
+    }
+
     void write() const {
-        for (int64_t row = 0; row < m_rows; ++row) {
+        for (int64_t row = 0; row < m_tiles.rows; ++row) {
             T* to = static_cast<T*>(m_span.output) + headOf(row) * m_call.outputStrides[0] +
                     queryOf(row) * m_call.outputStrides[1];
             const float factor = finalFactor(m_call, headOf(row), m_scratch.states[static_cast<size_t>(row)]);
-            const float* from = m_scratch.output.data() + row * m_call.valueWidth;
+            const float* from = m_scratch.output.data() + row * m_valueWidth;
             for (int64_t d = 0; d < m_call.valueWidth; ++d)
                 to[d] = static_cast<T>(from[d] * factor);
         }
@@ -177,17 +374,19 @@ private:
     const AttentionCall& m_call;
     const AttentionTask& m_task;
     const AttentionSpan& m_span;
-    Scratch& m_scratch;
-    int64_t m_rows;
-    int64_t m_paddedRows;
+    Scratch<T>& m_scratch;
+    uint32_t m_groups;
+    RowTiles<W> m_tiles;
+    int64_t m_width;      // filled to whole units
+    int64_t m_valueWidth; // filled to whole panels
 };
 
 } // namespace
 
 template <typename T>
 void attendTiles(const AttentionCall& call, const AttentionTask& task) {
-    thread_local Scratch scratch;
-    TileTask(call, task, scratch).template run<T>();
+    thread_local Scratch<T> scratch;
+    TileTask<T>(call, task, scratch).run();
 }
 
 template void attendTiles<float>(const AttentionCall&, const AttentionTask&);

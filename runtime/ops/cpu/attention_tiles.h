@@ -5,7 +5,9 @@
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 
-/// Computes one task whose span uses tiles. T is float, BFloat16 or Half; products are float32.
+/// Computes one task whose span uses tiles. T is float, BFloat16 or Half; inner roundings are those of
+/// float32: where products of BFloat16 have instructions of their own, a probability is the sum of two of
+/// them.
 template <typename T>
 void attendTiles(const AttentionCall& call, const AttentionTask& task);
 

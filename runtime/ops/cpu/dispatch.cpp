@@ -24,6 +24,7 @@ const Kernels& table();
 namespace avx512_bf16 {
 void linear(const LinearCall& call);
 void groupedLinear(const GroupedLinearCall& call);
+void attention(const AttentionCall& call);
 } // namespace avx512_bf16
 #endif
 
@@ -32,12 +33,13 @@ void groupedLinear(const GroupedLinearCall& call);
 namespace {
 
 #ifdef WORKBENCH_HAVE_X86_SETS
-/// AVX-512 with its bfloat16 dot product, which products alone use.
+/// AVX-512 with its bfloat16 dot product, which products and attention use.
 Kernels withBf16Product() {
     Kernels kernels = cpu::avx512::table();
     kernels.name = "avx512_bf16";
     kernels.linear = cpu::avx512_bf16::linear;
     kernels.groupedLinear = cpu::avx512_bf16::groupedLinear;
+    kernels.attention = cpu::avx512_bf16::attention;
     return kernels;
 }
 #endif

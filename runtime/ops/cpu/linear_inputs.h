@@ -51,9 +51,9 @@ int64_t inputStride(int64_t columns) {
 
 /// Whether rows are read as they are stored.
 template <typename W>
-bool readsStored(int64_t columns, int64_t filled, const int64_t* places) {
+bool readsStored(int64_t columns, int64_t filled) {
     return std::is_same_v<typename Lanes<W>::Value, typename Lanes<W>::Operand> &&
-           Lanes<W>::kFormat != WeightFormat::int4 && filled == columns && places == nullptr;
+           Lanes<W>::kFormat != WeightFormat::int4 && filled == columns;
 }
 
 template <typename W>
@@ -78,19 +78,20 @@ template <typename W>
 void makeTile(const typename Lanes<W>::Value* input, const int64_t* places, int64_t first, int64_t rows,
               int64_t columns, int64_t filled, typename Lanes<W>::Operand* to) {
     using Operand = typename Lanes<W>::Operand;
-    const int64_t rowBytes = inputStride<W>(filled) * static_cast<int64_t>(sizeof(Operand));
-    if (readsStored<W>(columns, filled, places))
-        return transposeUnits(input + first * columns, rowBytes, rows, rowBytes / 4, to, rows * 4);
+    const int64_t stride = inputStride<W>(filled);
+    const int64_t units = stride / Lanes<W>::kUnit;
     const auto from = [&](int64_t row) {
-        return input + (places ? places[first + row] : first + row) * columns;
+        return input + (places != nullptr ? places[first + row] : first + row) * columns;
     };
+    if (readsStored<W>(columns, filled))
+        return transposeUnits(from, rows, units, to, rows * 4);
     if (rows == 1)
         return convertRow<W>(from(0), columns, to, filled);
     struct OfTile;
-    Operand* wide = scratch<Operand, OfTile>(rows * inputStride<W>(filled));
+    Operand* wide = scratch<Operand, OfTile>(rows * stride);
     for (int64_t row = 0; row < rows; ++row)
-        convertRow<W>(from(row), columns, wide + row * inputStride<W>(filled), filled);
-    transposeUnits(wide, rowBytes, rows, rowBytes / 4, to, rows * 4);
+        convertRow<W>(from(row), columns, wide + row * stride, filled);
+    transposeUnits([&](int64_t row) { return wide + row * stride; }, rows, units, to, rows * 4);
 }
 
 /// The tiles of each group. Row r of the input is row places[r] of `data` (null: row r).
@@ -104,7 +105,7 @@ Inputs<W> inputsFor(const void* data, const int64_t* places, int64_t columns,
         packedColumns({c10::CppTypeToScalarType<Value>::value, Lanes<W>::kFormat}, columns);
     const int64_t rows = groups.empty() ? 0 : groups.back().end;
     if constexpr (std::is_same_v<Value, Operand>)
-        if (rows == 1 && readsStored<W>(columns, filled, places))
+        if (rows == 1 && places == nullptr && readsStored<W>(columns, filled))
             return {input, filled, filled};
     thread_local std::vector<RowGroup> tiles;
     tiles.clear();

@@ -19,8 +19,8 @@
 // one of two take), kGroupRows and kWideGroupRows (the same where groups have sums of their own), kRowPanels
 // (panels that one row takes at once when their weights must be widened first), kSharedInputs (whether
 // registers suffice to read an input once for all panels of a tile) and: fill, load, store (bfloat16 rounds
-// to nearest even), add, multiplyAdd, the two halves of 16 pairs of bfloat16, and 4 bits at one place of 16
-// cells (times 16^place, but for the last place).
+// to nearest even), the arithmetic and reductions, the two halves of 16 pairs of bfloat16, and 4 bits at one
+// place of 16 cells (times 16^place, but for the last place).
 #pragma once
 
 #include "runtime/ops/quantised_panel.h"

@@ -62,6 +62,45 @@ inline void store(const Sixteen& value, c10::BFloat16* to) {
 inline Sixteen add(const Sixteen& a, const Sixteen& b) {
     return {_mm256_add_ps(a.low, b.low), _mm256_add_ps(a.high, b.high)};
 }
+inline Sixteen multiply(const Sixteen& a, const Sixteen& b) {
+    return {_mm256_mul_ps(a.low, b.low), _mm256_mul_ps(a.high, b.high)};
+}
+inline Sixteen maximum(const Sixteen& a, const Sixteen& b) {
+    return {_mm256_max_ps(a.low, b.low), _mm256_max_ps(a.high, b.high)};
+}
+inline float largest(const Sixteen& value) {
+    const __m256 eight = _mm256_max_ps(value.low, value.high);
+    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+inline float total(const Sixteen& value) {
+    const __m256 eight = _mm256_add_ps(value.low, value.high);
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+inline __m256 powerOfTwo(__m256 exponent) {
+    return _mm256_castsi256_ps(
+        _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(exponent), _mm256_set1_epi32(127)), 23));
+}
+/// value times 2 to the power of the integer that is nearest to `exponent`, from -126 to 127.
+inline Sixteen timesPower(const Sixteen& value, const Sixteen& exponent) {
+    return multiply(value, {powerOfTwo(exponent.low), powerOfTwo(exponent.high)});
+}
+inline Sixteen nearest(const Sixteen& value) {
+    constexpr int kMode = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+    return {_mm256_round_ps(value.low, kMode), _mm256_round_ps(value.high, kMode)};
+}
+/// `value` where `at` is at least `least`, else zero.
+inline Sixteen keptFrom(const Sixteen& value, const Sixteen& at, float least) {
+    const __m256 limit = _mm256_set1_ps(least);
+    return {_mm256_and_ps(value.low, _mm256_cmp_ps(at.low, limit, _CMP_NLT_UQ)),
+            _mm256_and_ps(value.high, _mm256_cmp_ps(at.high, limit, _CMP_NLT_UQ))};
+}
+inline Sixteen subtract(const Sixteen& a, const Sixteen& b) {
+    return {_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)};
+}
 inline Sixteen multiplyAdd(const Sixteen& a, const Sixteen& b, const Sixteen& sum) {
     return {_mm256_fmadd_ps(a.low, b.low, sum.low), _mm256_fmadd_ps(a.high, b.high, sum.high)};
 }

@@ -52,6 +52,32 @@ inline void store(const Sixteen& value, c10::BFloat16* to) {
 inline Sixteen add(const Sixteen& a, const Sixteen& b) {
     return {_mm512_add_ps(a.all, b.all)};
 }
+inline Sixteen multiply(const Sixteen& a, const Sixteen& b) {
+    return {_mm512_mul_ps(a.all, b.all)};
+}
+inline Sixteen maximum(const Sixteen& a, const Sixteen& b) {
+    return {_mm512_max_ps(a.all, b.all)};
+}
+inline float largest(const Sixteen& value) {
+    return _mm512_reduce_max_ps(value.all);
+}
+inline float total(const Sixteen& value) {
+    return _mm512_reduce_add_ps(value.all);
+}
+/// value times 2 to the power of the integer that is nearest to `exponent`.
+inline Sixteen timesPower(const Sixteen& value, const Sixteen& exponent) {
+    return {_mm512_scalef_ps(value.all, exponent.all)};
+}
+inline Sixteen nearest(const Sixteen& value) {
+    return {_mm512_roundscale_ps(value.all, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
+/// `value` where `at` is at least `least`, else zero.
+inline Sixteen keptFrom(const Sixteen& value, const Sixteen& at, float least) {
+    return {_mm512_maskz_mov_ps(_mm512_cmp_ps_mask(at.all, _mm512_set1_ps(least), _CMP_NLT_UQ), value.all)};
+}
+inline Sixteen subtract(const Sixteen& a, const Sixteen& b) {
+    return {_mm512_sub_ps(a.all, b.all)};
+}
 inline Sixteen multiplyAdd(const Sixteen& a, const Sixteen& b, const Sixteen& sum) {
     return {_mm512_fmadd_ps(a.all, b.all, sum.all)};
 }

@@ -3,7 +3,10 @@
 
 #include <c10/util/BFloat16.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 
@@ -55,6 +58,51 @@ inline Sixteen add(const Sixteen& a, const Sixteen& b) {
     Sixteen result;
     for (int i = 0; i < 16; ++i)
         result.at[i] = a.at[i] + b.at[i];
+    return result;
+}
+inline Sixteen multiply(const Sixteen& a, const Sixteen& b) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = a.at[i] * b.at[i];
+    return result;
+}
+inline Sixteen maximum(const Sixteen& a, const Sixteen& b) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = a.at[i] > b.at[i] ? a.at[i] : b.at[i];
+    return result;
+}
+inline float largest(const Sixteen& value) {
+    return *std::max_element(value.at, value.at + 16);
+}
+inline float total(const Sixteen& value) {
+    return std::accumulate(value.at, value.at + 16, 0.0F);
+}
+/// value times 2 to the power of the integer that is nearest to `exponent`.
+inline Sixteen timesPower(const Sixteen& value, const Sixteen& exponent) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = std::isnan(exponent.at[i]) ? exponent.at[i]
+                                                  : std::ldexp(value.at[i], static_cast<int>(exponent.at[i]));
+    return result;
+}
+inline Sixteen nearest(const Sixteen& value) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = std::nearbyint(value.at[i]);
+    return result;
+}
+/// `value` where `at` is at least `least`, else zero.
+inline Sixteen keptFrom(const Sixteen& value, const Sixteen& at, float least) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = at.at[i] < least ? 0 : value.at[i];
+    return result;
+}
+inline Sixteen subtract(const Sixteen& a, const Sixteen& b) {
+    Sixteen result;
+    for (int i = 0; i < 16; ++i)
+        result.at[i] = a.at[i] - b.at[i];
     return result;
 }
 inline Sixteen multiplyAdd(const Sixteen& a, const Sixteen& b, const Sixteen& sum) {

@@ -10,39 +10,44 @@
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 
-inline void transposeFour(const std::byte* from, int64_t fromStride, std::byte* to, int64_t toStride) {
+/// 4 units of 4 rows.
+template <typename Row>
+void transposeFour(const Row& rowAt, int64_t row, int64_t unit, std::byte* to, int64_t stride) {
+    const auto from = [&](int64_t i) {
+        return reinterpret_cast<const std::byte*>(rowAt(row + i)) + unit * 4;
+    };
 #if defined(__SSE2__)
-    const auto row = [&](int64_t at) {
-        return _mm_loadu_ps(reinterpret_cast<const float*>(from + at * fromStride));
-    };
-    __m128 a = row(0), b = row(1), c = row(2), d = row(3);
+    const auto read = [&](int64_t i) { return _mm_loadu_ps(reinterpret_cast<const float*>(from(i))); };
+    __m128 a = read(0), b = read(1), c = read(2), d = read(3);
     _MM_TRANSPOSE4_PS(a, b, c, d);
-    const auto put = [&](int64_t at, __m128 x) {
-        _mm_storeu_ps(reinterpret_cast<float*>(to + at * toStride), x);
+    const auto write = [&](int64_t i, __m128 x) {
+        _mm_storeu_ps(reinterpret_cast<float*>(to + i * stride), x);
     };
-    put(0, a), put(1, b), put(2, c), put(3, d);
+    write(0, a);
+    write(1, b);
+    write(2, c);
+    write(3, d);
 #else
-    for (int64_t row = 0; row < 4; ++row)
-        for (int64_t unit = 0; unit < 4; ++unit)
-            std::memcpy(to + unit * toStride + row * 4, from + row * fromStride + unit * 4, 4);
+    for (int64_t i = 0; i < 4; ++i)
+        for (int64_t k = 0; k < 4; ++k)
+            std::memcpy(to + k * stride + i * 4, from(i) + k * 4, 4);
 #endif
 }
 
-/// to[unit][row] = from[row][unit] for units of 4 bytes of any type. Strides in bytes.
-inline void transposeUnits(const void* from, int64_t fromStride, int64_t rows, int64_t units, void* to,
-                           int64_t toStride) {
-    const auto* source = static_cast<const std::byte*>(from);
+/// to[unit][row] = row(row)[unit] for units of 4 bytes of any type, `stride` bytes from one unit to the next.
+template <typename Row>
+void transposeUnits(const Row& rowAt, int64_t rows, int64_t units, void* to, int64_t stride) {
     auto* target = static_cast<std::byte*>(to);
     const auto one = [&](int64_t row, int64_t unit) {
-        std::memcpy(target + unit * toStride + row * 4, source + row * fromStride + unit * 4, 4);
+        std::memcpy(target + unit * stride + row * 4,
+                    reinterpret_cast<const std::byte*>(rowAt(row)) + unit * 4, 4);
     };
     const int64_t wholeRows = rows / 4 * 4;
     int64_t unit = 0;
     for (; unit + 4 <= units; unit += 4) {
         int64_t row = 0;
         for (; row < wholeRows; row += 4)
-            transposeFour(source + row * fromStride + unit * 4, fromStride,
-                          target + unit * toStride + row * 4, toStride);
+            transposeFour(rowAt, row, unit, target + unit * stride + row * 4, stride);
         for (; row < rows; ++row)
             for (int64_t i = 0; i < 4; ++i)
                 one(row, unit + i);

@@ -22,27 +22,13 @@ namespace avx512 {
 const Kernels& table();
 } // namespace avx512
 namespace avx512_bf16 {
-void linear(const LinearCall& call);
-void groupedLinear(const GroupedLinearCall& call);
-void attention(const AttentionCall& call);
+const Kernels& table();
 } // namespace avx512_bf16
 #endif
 
 } // namespace cpu
 
 namespace {
-
-#ifdef WORKBENCH_HAVE_X86_SETS
-/// AVX-512 with its bfloat16 dot product, which products and attention use.
-Kernels withBf16Product() {
-    Kernels kernels = cpu::avx512::table();
-    kernels.name = "avx512_bf16";
-    kernels.linear = cpu::avx512_bf16::linear;
-    kernels.groupedLinear = cpu::avx512_bf16::groupedLinear;
-    kernels.attention = cpu::avx512_bf16::attention;
-    return kernels;
-}
-#endif
 
 std::vector<const Kernels*> runnable() {
     std::vector<const Kernels*> sets{&cpu::baseline::table()};
@@ -54,9 +40,8 @@ std::vector<const Kernels*> runnable() {
         !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq"))
         return sets;
     sets.push_back(&cpu::avx512::table());
-    static const Kernels kWithBf16 = withBf16Product();
     if (__builtin_cpu_supports("avx512bf16"))
-        sets.push_back(&kWithBf16);
+        sets.push_back(&cpu::avx512_bf16::table());
 #endif
     return sets;
 }

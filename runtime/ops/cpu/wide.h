@@ -51,14 +51,21 @@ struct Wide {
         return widen(count == kWidth ? at::vec::Vectorized<T>::loadu(from)
                                      : at::vec::Vectorized<T>::loadu(from, count));
     }
+    /// Rounds to nearest even. The instruction for bfloat16 takes what is below 2^-126 as zero.
     at::vec::Vectorized<T> narrow() const {
+#if defined(__AVX512BF16__)
+        if constexpr (std::is_same_v<T, c10::BFloat16>)
+            return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(parts[1], parts[0]));
+#endif
         if constexpr (kNarrow) {
             return at::vec::convert_from_float<T>(parts[0], parts[1]);
         } else {
             return parts[0];
         }
     }
-    void store(T* to, int64_t count = kWidth) const { narrow().store(to, static_cast<int>(count)); }
+    void store(T* to, int64_t count = kWidth) const {
+        narrow().store(to, static_cast<int>(count));
+    }
 
     /// The value after a round trip through T: what eager PyTorch has between two operators.
     Wide rounded() const {

@@ -90,38 +90,50 @@ struct TileRange {
     int64_t begin, end;
 };
 
-/// Sums of a range's rows with some panels: [panels][rows][16].
+/// The products of a range of tiles with some panels.
 template <typename W>
 struct Block {
+    const LinearCall& call;
     const Inputs<W>& inputs;
     const RowTiles<W>& tiles;
     TileRange range;
-    int64_t panels;
-    float* sums;
+    Panels panels;
+    float* sums; ///< of each tile [panels][rows][16]
 
-    int64_t firstRow() const { return tiles.begin(range.begin); }
-    int64_t rows() const { return tiles.begin(range.end) - firstRow(); }
-
-    /// Adds `columns` columns from `column` on, for which the first panel has its weights at `weights`.
-    void add(const std::byte* weights, int64_t panelStride, int64_t column, int64_t columns) const {
-        using L = Lanes<W>;
+    /// Adds `columns` columns from `column` on, for which the panels' weights, as A has them, are at
+    /// `weights`. With the last column a tile's sums become outputs: storing those of many tiles at once
+    /// would wait for memory.
+    template <typename A>
+    void add(const std::byte* weights, int64_t stride, int64_t column, int64_t columns) const {
+        using L = Lanes<A>;
+        const bool whole = columns == inputs.columns;
         for (int64_t i = range.begin; i < range.end; ++i) {
             const int64_t row = tiles.begin(i), height = tiles.height(i);
             const auto* input =
-                unit<W>(inputs.data + row * inputs.stride, column / L::kStep * L::kParts * height);
-            tileFor<W>(height, panels)(
-                weights, panelStride, input, columns,
-                {sums + (row - firstRow()) * kPanelRows, kPanelRows, rows() * kPanelRows}, column > 0);
+                unit<A>(inputs.data + row * inputs.stride, column / L::kStep * L::kParts * height);
+            float* own = whole ? sums : sums + (row - tiles.begin(range.begin)) * panels.count * kPanelRows;
+            tileFor<A>(height, panels.count)(weights, stride, input, columns,
+                                             {own, kPanelRows, height * kPanelRows}, column > 0);
+            if (column + columns == inputs.columns)
+                store(row, height, own);
         }
+    }
+
+private:
+    void store(int64_t row, int64_t height, const float* own) const {
+        for (int64_t panel = 0; panel < panels.count; ++panel)
+            storeSums<W>(call, panels.from(panel, 1), row, height, own + panel * height * kPanelRows);
     }
 };
 
 /// Calls function(column, count) for ranges of equal length, of at most about `most` columns.
+constexpr int64_t kRangeMultiple = 32;
+
 template <typename F>
 void forRanges(int64_t columns, int64_t most, const F& function) {
-    constexpr int64_t kMultiple = 32;
     const int64_t ranges = std::max<int64_t>(1, (columns + most - 1) / most);
-    const int64_t length = ((columns + ranges - 1) / ranges + kMultiple - 1) / kMultiple * kMultiple;
+    const int64_t length =
+        ((columns + ranges - 1) / ranges + kRangeMultiple - 1) / kRangeMultiple * kRangeMultiple;
     int64_t column = 0;
     do {
         function(column, std::min(length, columns - column));
@@ -136,54 +148,47 @@ constexpr int64_t kRangeColumns = kRangeBytes /
 
 /// Weights of 8 bits are widened once for all tiles, a range at a time.
 template <typename W>
-void addWidened(const Block<W>& block, const Panels& panels) {
+void addWidened(const Block<W>& block) {
     using L = Lanes<W>;
     using Wide = typename L::Wide;
     constexpr int64_t kColumnBytes = kPanelRows * static_cast<int64_t>(sizeof(Wide));
-    constexpr int64_t kPanelStride = (kRangeColumns<Wide> + 32) * kColumnBytes;
-    alignas(64) std::byte widened[kBlockPanels * kPanelStride];
-    const Inputs<Wide> inputs{block.inputs.data, block.inputs.stride, block.inputs.columns};
-    const RowTiles<Wide> tiles{block.tiles.rows};
-    const Block<Wide> wide{inputs, tiles, block.range, block.panels, block.sums};
-    forRanges(inputs.columns, kRangeColumns<Wide>, [&](int64_t column, int64_t count) {
-        for (int64_t panel = 0; panel < panels.count; ++panel)
+    constexpr int64_t kStride = (kRangeColumns<Wide> + kRangeMultiple) * kColumnBytes;
+    alignas(64) std::byte widened[kBlockPanels * kStride];
+    forRanges(block.inputs.columns, kRangeColumns<Wide>, [&](int64_t column, int64_t count) {
+        for (int64_t panel = 0; panel < block.panels.count; ++panel)
             for (int64_t i = 0; i < count; i += L::kStep)
-                L::widen(L::at(panels.from(panel, 1).data, column + i),
-                         widened + panel * kPanelStride + i * kColumnBytes);
-        wide.add(widened, kPanelStride, column, count);
+                L::widen(L::at(block.panels.from(panel, 1).data, column + i),
+                         widened + panel * kStride + i * kColumnBytes);
+        block.template add<Wide>(widened, kStride, column, count);
     });
 }
 
 template <typename W>
-void addAll(const Block<W>& block, const Panels& panels) {
+void addAll(const Block<W>& block) {
     const int64_t tiles = block.range.end - block.range.begin;
     if constexpr (Lanes<W>::kFormat == WeightFormat::stored) {
         if (tiles > 1)
             return forRanges(block.inputs.columns, kRangeColumns<W>, [&](int64_t column, int64_t count) {
-                block.add(Lanes<W>::at(panels.data, column), panels.stride, column, count);
+                block.template add<W>(Lanes<W>::at(block.panels.data, column), block.panels.stride, column,
+                                      count);
             });
     } else if constexpr (Lanes<W>::kFormat == WeightFormat::int8) {
         if (tiles > 2)
-            return addWidened(block, panels);
+            return addWidened(block);
     }
-    block.add(panels.data, panels.stride, 0, block.inputs.columns);
+    block.template add<W>(block.panels.data, block.panels.stride, 0, block.inputs.columns);
 }
 
 /// The rows of some tiles with panelsAtOnce() panels, or what is left of them: in pairs, then alone.
 template <typename W>
 void runPanels(const LinearCall& call, const Inputs<W>& inputs, const RowTiles<W>& tiles,
                const Panels& panels, const TileRange& range) {
-    constexpr int kMostPanels = std::max(kRowPanels, 2);
-    alignas(64) float sums[std::max<size_t>(kMostPanels, kBlockPanels * kMaxBlockRows) * kPanelRows];
+    alignas(64) float sums[std::max<size_t>(kRowPanels, kBlockPanels * kMaxBlockRows) * kPanelRows];
     const int64_t together = panelsAtOnce<W>(call.rows);
     for (int64_t first = 0; first < panels.count;) {
         const int64_t left = panels.count - first;
         const int64_t count = left >= together ? together : together > 2 && left >= 2 ? 2 : 1;
-        const Block<W> block{inputs, tiles, range, count, sums};
-        addAll(block, panels.from(first, count));
-        for (int64_t panel = 0; panel < count; ++panel)
-            storeSums<W>(call, panels.from(first + panel, 1), block.firstRow(), block.rows(),
-                         sums + panel * block.rows() * kPanelRows);
+        addAll(Block<W>{call, inputs, tiles, range, panels.from(first, count), sums});
         first += count;
     }
 }

@@ -65,7 +65,8 @@ template <typename T, typename To>
 void copyRow(const T* from, To* to, int64_t width) {
     if constexpr (std::is_same_v<T, To>) {
         std::memcpy(to, from, static_cast<size_t>(width) * sizeof(T));
-    } else if constexpr (std::is_same_v<To, float>) {
+    } else {
+        static_assert(std::is_same_v<To, float>);
         forEachVector<T>(width, [&](int64_t offset, int64_t count) {
             const auto x = Wide<T>::load(from + offset, count);
             for (int part = 0; part < Wide<T>::kParts; ++part) {
@@ -75,21 +76,7 @@ void copyRow(const T* from, To* to, int64_t width) {
                     x.parts[part].store(to + offset + done, static_cast<int>(size));
             }
         });
-    } else {
-        static_assert(std::is_same_v<T, float>);
-        int64_t at = 0;
-        for (; at + 16 <= width; at += 16)
-            store(load(from + at), to + at);
-        for (; at < width; ++at)
-            to[at] = static_cast<To>(from[at]);
     }
-}
-
-/// to = from - to, for whole panels.
-template <typename To>
-void copyRest(const float* from, To* to, int64_t width) {
-    for (int64_t at = 0; at < width; at += kPanelRows)
-        store(subtract(load(from + at), load(to + at)), to + at);
 }
 
 /// e to the power of x, for x of at most 0 (minus infinity and what would be a denormal number give 0),
@@ -123,28 +110,26 @@ void finishScores(const AttentionCall& call, int64_t head, int64_t distance, flo
     }
 }
 
-/// Turns the scores of whole panels of keys, of which a row sees [seen.begin, seen.end), into unnormalised
-/// probabilities. Returns the factor for what was accumulated before.
+/// Turns the scores of `count` keys, whole panels, of which a row sees [seen.begin, seen.end), into
+/// unnormalised probabilities. Returns the factor for what was accumulated before.
 float softmax(const AttentionCall& call, int64_t head, int64_t distance, KeyRange seen, float* scores,
               int64_t count, RowState<float>& state) {
     constexpr float kUnseen = -std::numeric_limits<float>::infinity();
-    constexpr int64_t kMostPanels = kTileKeys / kPanelRows;
-    const int64_t panels = count / kPanelRows;
     const bool plain = call.softcap == 0 && call.slopes == nullptr && call.scale > 0;
     if (!plain)
         finishScores(call, head, distance, scores, count);
     std::fill(scores, scores + seen.begin, kUnseen);
     std::fill(scores + seen.end, scores + count, kUnseen);
     const Sixteen scale = fill(plain ? static_cast<float>(call.scale) : 1.0F);
-    Sixteen x[kMostPanels];
+    Sixteen x[kTileKeys / kPanelRows];
     Sixteen most = fill(kUnseen);
-    for (int64_t panel = 0; panel < panels; ++panel) {
+    for (int64_t panel = 0; panel < count / kPanelRows; ++panel) {
         x[panel] = multiply(load(scores + panel * kPanelRows), scale);
         most = maximum(most, x[panel]);
     }
     const float newMax = std::max(state.max, largest(most));
     Sixteen sum = fill(0);
-    for (int64_t panel = 0; panel < panels; ++panel) {
+    for (int64_t panel = 0; panel < count / kPanelRows; ++panel) {
         const Sixteen p = exponential(subtract(x[panel], fill(newMax)));
         store(p, scores + panel * kPanelRows);
         sum = add(sum, p);
@@ -315,22 +300,23 @@ private:
         addProducts(m_scratch.keys.data() + range.begin * m_width, m_width * kPanelRows, keys / kPanelRows,
                     m_scratch.query.data() + row * m_width, height, m_width, {scores, keys, kPanelRows},
                     false);
-        for (int64_t i = 0; i < height; ++i)
-            softmaxOf(row + i, first, count, range, scores + i * keys);
-        Operand* rows = m_scratch.rows.data();
-        copyRow(scores, rows, height * keys);
-        addValues(row, height, range);
-        if constexpr (!std::is_same_v<Operand, float>) {
-            copyRest(scores, rows, height * keys); // what rounding left of the probabilities
-            addValues(row, height, range);
+        softmaxRows(row, height, first, count, range, scores);
+        if constexpr (std::is_same_v<Operand, float>) {
+            addValues(row, height, range, scores);
+        } else {
+            Operand* rows = m_scratch.rows.data();
+            roundQuickly(scores, height * keys, rows);
+            addValues(row, height, range, rows);
+            restQuickly(scores, height * keys, rows); // what rounding left of the probabilities
+            addValues(row, height, range, rows);
         }
     }
 
-    /// Adds the values of a range of keys, times the probabilities in scratch.rows, to the output.
-    void addValues(int64_t row, int64_t height, KeyRange range) {
+    /// Adds the values of a range of keys, times the probabilities in `rows`, to the output.
+    void addValues(int64_t row, int64_t height, KeyRange range, const Operand* rows) {
         const int64_t keys = range.end - range.begin;
         Operand* probabilities = m_scratch.probabilities.data();
-        makeTile(m_scratch.rows.data(), keys, height, keys, probabilities);
+        makeTile(rows, keys, height, keys, probabilities);
         addProducts(m_scratch.values.data() + range.begin * kPanelRows, kTileKeys * kPanelRows,
                     m_valueWidth / kPanelRows, probabilities, height, keys,
                     {m_scratch.output.data() + row * m_valueWidth, m_valueWidth, kPanelRows}, true);
@@ -343,16 +329,29 @@ private:
                 std::clamp<int64_t>(seen.end - first, 0, count)};
     }
 
-    void softmaxOf(int64_t row, int64_t first, int64_t count, KeyRange range, float* scores) {
-        const int64_t query = queryOf(row), keys = range.end - range.begin;
-        const KeyRange seen = seenInTile(query, first, count);
+    void softmaxRows(int64_t row, int64_t height, int64_t first, int64_t count, KeyRange range,
+                     float* scores) {
+        const int64_t keys = range.end - range.begin;
+        int64_t query = queryOf(row), head = headOf(row);
+        KeyRange seen = seenInTile(query, first, count);
+        for (int64_t end = row + height; row < end; ++row, scores += keys) {
+            if (head == (m_task.kvHead + 1) * m_groups) {
+                head = m_task.kvHead * m_groups;
+                seen = seenInTile(++query, first, count);
+            }
+            softmaxRow(row, head++, first + range.begin - (m_span.firstQuery + query),
+                       {seen.begin - range.begin, seen.end - range.begin}, scores, keys);
+        }
+    }
+
+    void softmaxRow(int64_t row, int64_t head, int64_t distance, const KeyRange& seen, float* scores,
+                    int64_t keys) {
         if (seen.begin >= seen.end) {
             std::fill_n(scores, keys, 0.0F);
             return;
         }
-        const float factor = softmax(m_call, headOf(row), first + range.begin - (m_span.firstQuery + query),
-                                     {seen.begin - range.begin, seen.end - range.begin}, scores, keys,
-                                     m_scratch.states[static_cast<size_t>(row)]);
+        const float factor =
+            softmax(m_call, head, distance, seen, scores, keys, m_scratch.states[static_cast<size_t>(row)]);
         if (factor == 1)
             return;
         float* output = m_scratch.output.data() + row * m_valueWidth;
@@ -366,7 +365,11 @@ private:
                     queryOf(row) * m_call.outputStrides[1];
             const float factor = finalFactor(m_call, headOf(row), m_scratch.states[static_cast<size_t>(row)]);
             const float* from = m_scratch.output.data() + row * m_valueWidth;
-            for (int64_t d = 0; d < m_call.valueWidth; ++d)
+            int64_t d = 0;
+            if constexpr (!std::is_same_v<T, c10::Half>)
+                for (; d + kPanelRows <= m_call.valueWidth; d += kPanelRows)
+                    store(multiply(load(from + d), fill(factor)), to + d);
+            for (; d < m_call.valueWidth; ++d)
                 to[d] = static_cast<T>(from[d] * factor);
         }
     }

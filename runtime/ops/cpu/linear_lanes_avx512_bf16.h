@@ -8,6 +8,21 @@ struct Pairs {
     __m512bh all;
 };
 
+/// Numbers as the instruction rounds them (what is below 2^-126 becomes zero), 16 at a time.
+inline void roundQuickly(const float* from, int64_t count, c10::BFloat16* to) {
+    for (int64_t i = 0; i < count; i += 16)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
+                            reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_loadu_ps(from + i))));
+}
+/// to = from - to, rounded likewise.
+inline void restQuickly(const float* from, int64_t count, c10::BFloat16* to) {
+    for (int64_t i = 0; i < count; i += 16) {
+        const __m512 rest = _mm512_sub_ps(_mm512_loadu_ps(from + i), load(to + i).all);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
+                            reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(rest)));
+    }
+}
+
 struct PairLanes {
     using Operand = c10::BFloat16;
     static constexpr int kUnit = 2;

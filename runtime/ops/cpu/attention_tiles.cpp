@@ -48,15 +48,14 @@ struct Scratch {
     using W = Product<T>;
     using Operand = typename Lanes<W>::Operand;
 
-    std::vector<T> zeros;         // a key or value that is not there
-    Lines<W> wide;                // [kTileKeys][filled width], rows on their way into panels
-    Lines<W> keys;                // [kTileKeys / 16] panels of [filled width][16]
-    Lines<W> values;              // [value panels] of [kTileKeys][16]
-    Lines<Operand> rows;          // [rows of a tile][columns], on their way into it
-    Lines<Operand> query;         // tiles
-    Lines<Operand> probabilities; // a tile
-    Lines<float> scores;          // [rows of a tile][keys]
-    Lines<float> output;          // [rows][value panels * 16]
+    std::vector<T> zeros; // a key or value that is not there
+    Lines<W> wide;        // [kTileKeys][filled width], rows on their way into panels
+    Lines<W> keys;        // [kTileKeys / 16] panels of [filled width][16]
+    Lines<W> values;      // [value panels] of [kTileKeys][16]
+    Lines<Operand> rows;  // [rows of a tile][keys], rounded scores
+    Lines<Operand> query; // [rows][filled width]
+    Lines<float> scores;  // [rows of a tile][keys]
+    Lines<float> output;  // [rows][value panels * 16]
     std::vector<RowState<float>> states;
 };
 
@@ -159,16 +158,15 @@ public:
         scratch.wide.resize(kTileKeys * std::max(m_width, m_valueWidth));
         scratch.keys.resize(kTileKeys * m_width);
         scratch.values.resize(kTileKeys * m_valueWidth);
-        scratch.rows.resize(m_tiles.highest() * std::max(m_width, kTileKeys));
+        scratch.rows.resize(m_tiles.highest() * kTileKeys);
         scratch.query.resize(rows * m_width);
-        scratch.probabilities.resize(m_tiles.highest() * kTileKeys);
         scratch.scores.resize(m_tiles.highest() * kTileKeys);
         std::fill_n(scratch.output.resize(rows * m_valueWidth), rows * m_valueWidth, 0.0F);
         scratch.states.assign(static_cast<size_t>(rows), {});
     }
 
     void run() {
-        packQueries();
+        readQueries();
         for (int64_t first = m_task.keyBegin; first < m_task.keyEnd; first += kTileKeys)
             attend(first, std::min(kTileKeys, m_task.keyEnd - first));
         write();
@@ -181,24 +179,13 @@ private:
         return m_task.kvHead * m_groups + static_cast<uint32_t>(row) % m_groups;
     }
 
-    /// `rows` rows of `columns` operands become a tile.
-    void makeTile(const Operand* from, int64_t stride, int64_t rows, int64_t columns, Operand* to) const {
-        transposeUnits([&](int64_t row) { return from + row * stride; }, rows,
-                       columns * static_cast<int64_t>(sizeof(Operand)) / 4, to, rows * 4);
-    }
-
-    void packQueries() {
-        Operand* rows = m_scratch.rows.data();
-        for (int64_t tile = 0; tile < m_tiles.count; ++tile) {
-            const int64_t first = m_tiles.begin(tile), height = m_tiles.height(tile);
-            for (int64_t i = 0; i < height; ++i) {
-                const T* query = static_cast<const T*>(m_span.query) +
-                                 headOf(first + i) * m_call.queryStrides[0] +
-                                 queryOf(first + i) * m_call.queryStrides[1];
-                copyRow(query, rows + i * m_width, m_call.width);
-                std::fill(rows + i * m_width + m_call.width, rows + (i + 1) * m_width, Operand(0));
-            }
-            makeTile(rows, m_width, height, m_width, m_scratch.query.data() + first * m_width);
+    void readQueries() {
+        Operand* to = m_scratch.query.data();
+        for (int64_t row = 0; row < m_tiles.rows; ++row, to += m_width) {
+            const T* query = static_cast<const T*>(m_span.query) + headOf(row) * m_call.queryStrides[0] +
+                             queryOf(row) * m_call.queryStrides[1];
+            copyRow(query, to, m_call.width);
+            std::fill(to + m_call.width, to + m_width, Operand(0));
         }
     }
 
@@ -267,14 +254,14 @@ private:
         }
     }
 
-    /// Sums of a tile with `count` panels that lie `stride` elements apart.
+    /// Sums of `height` rows, [height][columns], with `count` panels that lie `stride` elements apart.
     static void addProducts(const W* panels, int64_t stride, int64_t count, const Operand* input,
                             int64_t height, int64_t columns, const Sums& sums, bool more) {
         const int64_t bytes = stride * static_cast<int64_t>(sizeof(W));
         for (int64_t panel = 0; panel < count;) {
             const int64_t together = height <= kWide<W> && panel + 2 <= count ? 2 : 1;
             tileFor<W>(height, together)(reinterpret_cast<const std::byte*>(panels + panel * stride), bytes,
-                                         input, columns,
+                                         input, columns, columns,
                                          {sums.at(0, panel), sums.rowStride, sums.panelStride}, more);
             panel += together;
         }
@@ -315,10 +302,8 @@ private:
     /// Adds the values of a range of keys, times the probabilities in `rows`, to the output.
     void addValues(int64_t row, int64_t height, KeyRange range, const Operand* rows) {
         const int64_t keys = range.end - range.begin;
-        Operand* probabilities = m_scratch.probabilities.data();
-        makeTile(rows, keys, height, keys, probabilities);
         addProducts(m_scratch.values.data() + range.begin * kPanelRows, kTileKeys * kPanelRows,
-                    m_valueWidth / kPanelRows, probabilities, height, keys,
+                    m_valueWidth / kPanelRows, rows, height, keys,
                     {m_scratch.output.data() + row * m_valueWidth, m_valueWidth, kPanelRows}, true);
     }
 

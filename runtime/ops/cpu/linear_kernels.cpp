@@ -85,11 +85,6 @@ void storeSums(const LinearCall& call, const Panels& panel, int64_t firstRow, in
     }
 }
 
-/// Some of an input's tiles.
-struct TileRange {
-    int64_t begin, end;
-};
-
 /// The products of a range of tiles with some panels.
 template <typename W>
 struct Block {
@@ -109,11 +104,10 @@ struct Block {
         const bool whole = columns == inputs.columns;
         for (int64_t i = range.begin; i < range.end; ++i) {
             const int64_t row = tiles.begin(i), height = tiles.height(i);
-            const auto* input =
-                unit<A>(inputs.data + row * inputs.stride, column / L::kStep * L::kParts * height);
             float* own = whole ? sums : sums + (row - tiles.begin(range.begin)) * panels.count * kPanelRows;
-            tileFor<A>(height, panels.count)(weights, stride, input, columns,
-                                             {own, kPanelRows, height * kPanelRows}, column > 0);
+            tileFor<A>(height, panels.count)(weights, stride, inputs.data + row * inputs.stride + column,
+                                             inputs.stride, columns, {own, kPanelRows, height * kPanelRows},
+                                             column > 0);
             if (column + columns == inputs.columns)
                 store(row, height, own);
         }
@@ -227,9 +221,7 @@ void runTask(const LinearCall& call, const Inputs<W>& inputs, const Tasks<W>& ta
 
 template <typename W>
 void run(const LinearCall& call) {
-    thread_local std::vector<RowGroup> all(1);
-    all[0] = {0, call.rows};
-    const Inputs<W> inputs = inputsFor<W>(call.input, nullptr, call.columns, all);
+    const Inputs<W> inputs = inputsFor<W>(call.input, nullptr, call.rows, call.columns);
     const Tasks<W> tasks = tasksOf<W>(call, inputs);
     const int64_t panelStride = panelBytes(weightType<W>(), call.columns);
     const int64_t groupBytes = std::max<int64_t>(1, panelStride * tasks.together);
@@ -252,16 +244,12 @@ struct Group {
 /// The groups that have rows. Reuses the memory of the thread's last call.
 template <typename W>
 const std::vector<Group<W>>& plan(const GroupedLinearCall& call, int64_t& tasks) {
-    thread_local std::vector<RowGroup> rows;
     thread_local std::vector<Group<W>> groups;
-    rows.clear();
     groups.clear();
     tasks = 0;
-    for (int64_t i = 0; i < call.groups; ++i)
-        rows.push_back({call.begins[i], call.begins[i + 1]});
-    const Inputs<W> inputs = inputsFor<W>(call.input, call.inputRows, call.columns, rows);
+    const Inputs<W> inputs = inputsFor<W>(call.input, call.inputRows, call.begins[call.groups], call.columns);
     for (int64_t i = 0; i < call.groups; ++i) {
-        if (rows[static_cast<size_t>(i)].begin == rows[static_cast<size_t>(i)].end)
+        if (call.begins[i] == call.begins[i + 1])
             continue;
         LinearCall linear{.dtype = call.dtype};
         linear.rows = call.begins[i + 1] - call.begins[i];

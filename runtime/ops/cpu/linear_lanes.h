@@ -95,9 +95,9 @@ struct Int4Panel {
     static const std::byte* cells(const std::byte* panel, int64_t columns, int64_t column) {
         return panel + columns / kInt4Group * kInt4ScaleBytes + column / kInt4Cell * kInt4CellBytes;
     }
-    static Sixteen start(const void* unit) {
+    static Sixteen start(const void* starts, int64_t group) {
         float value;
-        std::memcpy(&value, unit, sizeof(value));
+        std::memcpy(&value, static_cast<const std::byte*>(starts) + group * 4, sizeof(value));
         return fill(value);
     }
 };

@@ -18,31 +18,50 @@ struct Sums {
     float* at(int64_t row, int64_t panel) const { return data + row * rowStride + panel * panelStride; }
 };
 
-/// `input` holds [units][kRows] units for `columns` (a multiple of Lanes<W>::kStep) from the panels' first
-/// on; each panel lies `panelStride` bytes behind the one before it. Sums are added to when `more`, else
-/// written.
+/// `input` is [kRows][stride] and holds `columns` (a multiple of Lanes<W>::kStep) from the panels' first on;
+/// each panel lies `panelStride` bytes behind the one before it. Sums are added to when `more`, else written.
 template <typename W>
 using Tile = void (*)(const std::byte* panels, int64_t panelStride, const typename Lanes<W>::Operand* input,
-                      int64_t columns, const Sums& sums, bool more);
+                      int64_t stride, int64_t columns, const Sums& sums, bool more);
+
+/// Where a tile's rows are read: a pointer for every third one, from which an address reaches two more.
+template <typename W, int kRows>
+class RowPointers {
+public:
+    using Operand = typename Lanes<W>::Operand;
+
+    RowPointers(const Operand* first, int64_t stride) : m_stride(stride) {
+#pragma GCC unroll 8
+        for (int i = 0; i < kThirds; ++i)
+            m_thirds[i] = first + 3 * i * stride;
+    }
+    const Operand* operator[](int row) const {
+        return m_thirds[row / 3] + row % 3 * m_stride;
+    }
+    void advance(int64_t elements) {
+#pragma GCC unroll 8
+        for (int i = 0; i < kThirds; ++i)
+            m_thirds[i] += elements;
+    }
+
+private:
+    static constexpr int kThirds = (kRows + 2) / 3;
+    const Operand* m_thirds[kThirds];
+    int64_t m_stride;
+};
 
 /// How far ahead weights are asked for: with several rows, what a processor looks ahead has few lines of
 /// weights in it. 16 rows of bfloat16 were measured to read 40 instead of 25 GB/s, of 44 that memory gives.
 inline constexpr int64_t kPrefetchBytes = 4096;
 
-/// The unit at `place` of the input.
-template <typename W>
-inline const typename Lanes<W>::Operand* unit(const typename Lanes<W>::Operand* input, int64_t place) {
-    return input + place * Lanes<W>::kUnit;
-}
-
 /// Adds a step's columns; `at` is where the first panel has its weights for them.
 template <typename W, int kRows, int kPanels, int... kPart>
-inline void step(const std::byte* at, int64_t panelStride, const typename Lanes<W>::Operand* input,
+inline void step(const std::byte* at, int64_t panelStride, const RowPointers<W, kRows>& rows,
                  Sixteen (&chains)[kPanels][kRows], std::integer_sequence<int, kPart...>) {
     using L = Lanes<W>;
     const auto part = [&]<int kOne>(std::integral_constant<int, kOne>) {
         const auto weights = [&](int panel) { return L::template weights<kOne>(at + panel * panelStride); };
-        const auto inputOf = [&](int row) { return L::input(unit<W>(input, kOne * kRows + row)); };
+        const auto inputOf = [&](int row) { return L::input(rows[row] + kOne * L::kUnit); };
         if constexpr (kSharedInputs) {
             decltype(weights(0)) all[kPanels];
 #pragma GCC unroll 4
@@ -71,9 +90,9 @@ inline void step(const std::byte* at, int64_t panelStride, const typename Lanes<
 /// Sums of groups of columns, each with its scale: all columns of the panels, `columns` of them.
 template <typename W, int kRows, int kPanels>
 void groupTile(const std::byte* panels, int64_t panelStride, const typename Lanes<W>::Operand* input,
-               int64_t columns, const Sums& sums) {
+               int64_t stride, int64_t columns, const Sums& sums) {
     using L = Lanes<W>;
-    const int64_t units = columns / L::kStep * L::kParts;
+    RowPointers<W, kRows> rows(input, stride);
     Sixteen totals[kPanels][kRows];
     for (auto& panel : totals)
         for (Sixteen& total : panel)
@@ -84,11 +103,12 @@ void groupTile(const std::byte* panels, int64_t panelStride, const typename Lane
         for (int panel = 0; panel < kPanels; ++panel)
 #pragma GCC unroll 32
             for (int row = 0; row < kRows; ++row)
-                chains[panel][row] = L::start(unit<W>(input, (units + group) * kRows + row));
-        for (int64_t column = group * kInt4Group; column < (group + 1) * kInt4Group; column += L::kStep)
-            step<W>(L::cells(panels, columns, column), panelStride,
-                    unit<W>(input, column / L::kStep * L::kParts * kRows), chains,
+                chains[panel][row] = L::start(input + row * stride + columns, group);
+        for (int64_t column = group * kInt4Group; column < (group + 1) * kInt4Group; column += L::kStep) {
+            step<W>(L::cells(panels, columns, column), panelStride, rows, chains,
                     std::make_integer_sequence<int, L::kParts>());
+            rows.advance(L::kStep);
+        }
 #pragma GCC unroll 4
         for (int panel = 0; panel < kPanels; ++panel) {
             const Sixteen scales = L::scales(panels + panel * panelStride, group);
@@ -109,10 +129,10 @@ void groupTile(const std::byte* panels, int64_t panelStride, const typename Lane
 /// answers after 4 cycles, is the number of sums: a few rows go through several panels at once.
 template <typename W, int kRows, int kPanels>
 void tile(const std::byte* panels, int64_t panelStride, const typename Lanes<W>::Operand* input,
-          int64_t columns, const Sums& sums, bool more) {
+          int64_t stride, int64_t columns, const Sums& sums, bool more) {
     using L = Lanes<W>;
     if constexpr (L::kFormat == WeightFormat::int4) {
-        groupTile<W, kRows, kPanels>(panels, panelStride, input, columns, sums);
+        groupTile<W, kRows, kPanels>(panels, panelStride, input, stride, columns, sums);
     } else {
         Sixteen chains[kPanels][kRows];
 #pragma GCC unroll 4
@@ -120,15 +140,16 @@ void tile(const std::byte* panels, int64_t panelStride, const typename Lanes<W>:
 #pragma GCC unroll 32
             for (int row = 0; row < kRows; ++row)
                 chains[panel][row] = more ? load(sums.at(row, panel)) : fill(0);
+        RowPointers<W, kRows> rows(input, stride);
         const std::byte* at = L::at(panels, 0);
         const int64_t stepBytes = L::at(panels, L::kStep) - at;
         for (int64_t column = 0; column < columns; column += L::kStep) {
 #pragma GCC unroll 4
             for (int panel = 0; panel < kPanels; ++panel)
                 __builtin_prefetch(at + panel * panelStride + kPrefetchBytes);
-            step<W>(at, panelStride, input, chains, std::make_integer_sequence<int, L::kParts>());
+            step<W>(at, panelStride, rows, chains, std::make_integer_sequence<int, L::kParts>());
             at += stepBytes;
-            input = unit<W>(input, L::kParts * kRows);
+            rows.advance(L::kStep);
         }
 #pragma GCC unroll 4
         for (int panel = 0; panel < kPanels; ++panel)
@@ -182,6 +203,11 @@ struct RowTiles {
     int64_t height(int64_t tile) const { return begin(tile + 1) - begin(tile); }
     /// What they have at most.
     int64_t highest() const { return rows <= kTall<W> || kBlockPanels == 1 ? kTall<W> : kWide<W>; }
+};
+
+/// Some of them.
+struct TileRange {
+    int64_t begin, end;
 };
 
 } // namespace workbench::ops::cpu::WORKBENCH_ISA

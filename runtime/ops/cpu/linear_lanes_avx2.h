@@ -121,10 +121,12 @@ inline Sixteen firstOfPairs(const c10::BFloat16* pairs) {
     return {_mm256_castsi256_ps(_mm256_slli_epi32(eightPairs(pairs), 16)),
             _mm256_castsi256_ps(_mm256_slli_epi32(eightPairs(pairs + 16), 16))};
 }
+/// Two shifts, as a mask would take the only register that a full tile leaves.
 inline Sixteen secondOfPairs(const c10::BFloat16* pairs) {
-    const __m256i upper = _mm256_set1_epi32(static_cast<int>(0xffff0000u));
-    return {_mm256_castsi256_ps(_mm256_and_si256(eightPairs(pairs), upper)),
-            _mm256_castsi256_ps(_mm256_and_si256(eightPairs(pairs + 16), upper))};
+    const auto upper = [](__m256i x) {
+        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_srli_epi32(x, 16), 16));
+    };
+    return {upper(eightPairs(pairs)), upper(eightPairs(pairs + 16))};
 }
 
 } // namespace workbench::ops::cpu::WORKBENCH_ISA

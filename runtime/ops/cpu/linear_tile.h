@@ -54,37 +54,32 @@ private:
 /// weights in it. 16 rows of bfloat16 were measured to read 40 instead of 25 GB/s, of 44 that memory gives.
 inline constexpr int64_t kPrefetchBytes = 4096;
 
-/// Adds a step's columns; `at` is where the first panel has its weights for them.
+/// Adds one part of a step's columns with kPanels panels. `at` is where the first one has its weights.
+template <typename W, int kPart, int kPanels, int kRows>
+inline void addPart(const std::byte* at, int64_t panelStride, const RowPointers<W, kRows>& rows,
+                    Sixteen (*chains)[kRows]) {
+    using L = Lanes<W>;
+    decltype(L::template weights<kPart>(at)) weights[kPanels];
+#pragma GCC unroll 4
+    for (int panel = 0; panel < kPanels; ++panel)
+        weights[panel] = L::template weights<kPart>(at + panel * panelStride);
+#pragma GCC unroll 32
+    for (int row = 0; row < kRows; ++row) {
+        const auto x = L::input(rows[row] + kPart * L::kUnit);
+#pragma GCC unroll 4
+        for (int panel = 0; panel < kPanels; ++panel)
+            chains[panel][row] = L::accumulate(chains[panel][row], weights[panel], x);
+    }
+}
+
+/// Adds a step's columns, with all panels at once or one after the other.
 template <typename W, int kRows, int kPanels, int... kPart>
 inline void step(const std::byte* at, int64_t panelStride, const RowPointers<W, kRows>& rows,
                  Sixteen (&chains)[kPanels][kRows], std::integer_sequence<int, kPart...>) {
-    using L = Lanes<W>;
-    const auto part = [&]<int kOne>(std::integral_constant<int, kOne>) {
-        const auto weights = [&](int panel) { return L::template weights<kOne>(at + panel * panelStride); };
-        const auto inputOf = [&](int row) { return L::input(rows[row] + kOne * L::kUnit); };
-        if constexpr (kSharedInputs) {
-            decltype(weights(0)) all[kPanels];
+    constexpr int kTogether = kSharedInputs ? kPanels : 1;
 #pragma GCC unroll 4
-            for (int panel = 0; panel < kPanels; ++panel)
-                all[panel] = weights(panel);
-#pragma GCC unroll 32
-            for (int row = 0; row < kRows; ++row) {
-                const auto x = inputOf(row);
-#pragma GCC unroll 4
-                for (int panel = 0; panel < kPanels; ++panel)
-                    chains[panel][row] = L::accumulate(chains[panel][row], all[panel], x);
-            }
-        } else {
-#pragma GCC unroll 4
-            for (int panel = 0; panel < kPanels; ++panel) {
-                const auto one = weights(panel);
-#pragma GCC unroll 32
-                for (int row = 0; row < kRows; ++row)
-                    chains[panel][row] = L::accumulate(chains[panel][row], one, inputOf(row));
-            }
-        }
-    };
-    (part(std::integral_constant<int, kPart>()), ...);
+    for (int panel = 0; panel < kPanels; panel += kTogether)
+        (addPart<W, kPart, kTogether>(at + panel * panelStride, panelStride, rows, chains + panel), ...);
 }
 
 /// Sums of groups of columns, each with its scale: all columns of the panels, `columns` of them.

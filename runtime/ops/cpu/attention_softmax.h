@@ -12,7 +12,7 @@
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 
 /// Keys per tile.
-constexpr int64_t kTileKeys = 64;
+constexpr int64_t kTileKeys = 128;
 
 template <typename S>
 struct RowState {

@@ -2,7 +2,8 @@
 
 #include "fusion/match/pattern.h"
 
-/// One function per pattern, each in the file of its name.
+/// One function per pattern, each in the file of its name. list.cpp puts them in order, and defines what match/pattern.h declares
+/// over all of them.
 
 namespace workbench {
 

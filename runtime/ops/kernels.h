@@ -1,7 +1,7 @@
 // What the operators ask of a device: one table of functions per CPU instruction set (the same sources
 // compiled several times) and one for CUDA. Outputs are contiguous and already allocated; arguments have been
 // checked and lie on the table's device. CPU kernels spread their work over the threads of thread_pool.h,
-// CUDA kernels are queued on the current stream.
+// CUDA kernels are queued on the current stream. C++17, as nvcc compiles it too.
 #pragma once
 
 #include "runtime/ops/attention_plan.h"

@@ -1,4 +1,4 @@
-// The operators' schemas; resources/python/workbench_ops has the same, and a test compares them.
+// The operators' schemas; resources/python/workbench_ops has the same, and tests/python/ops compares them.
 #pragma once
 
 namespace workbench::ops {

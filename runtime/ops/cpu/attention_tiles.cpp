@@ -4,9 +4,13 @@
 #include "runtime/ops/cpu/head_rows.h"
 #include "runtime/ops/cpu/linear_tile.h"
 #include "runtime/ops/cpu/units.h"
+#include "runtime/ops/cpu/wide.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -17,6 +21,8 @@ namespace {
 template <typename T>
 using Product = std::conditional_t<std::is_same_v<T, c10::Half>, float, T>;
 
+static_assert(kTileKeys % kPanelRows == 0);
+
 constexpr int64_t roundUp(int64_t count, int64_t step) {
     return (count + step - 1) / step * step;
 }
@@ -25,7 +31,6 @@ constexpr int64_t roundUp(int64_t count, int64_t step) {
 template <typename E>
 class Lines {
 public:
-    /// Keeps what is there.
     E* resize(int64_t count) {
         const size_t lines = (static_cast<size_t>(count) * sizeof(E) + sizeof(Line) - 1) / sizeof(Line);
         if (m_lines.size() < lines)
@@ -48,14 +53,14 @@ struct Scratch {
     using W = Product<T>;
     using Operand = typename Lanes<W>::Operand;
 
-    std::vector<T> zeros; // a key or value that is not there
-    Lines<W> wide;        // [kTileKeys][filled width], rows on their way into panels
-    Lines<W> keys;        // [kTileKeys / 16] panels of [filled width][16]
-    Lines<W> values;      // [value panels] of [kTileKeys][16]
-    Lines<Operand> rows;  // [rows of a tile][keys], rounded scores
-    Lines<Operand> query; // [rows][filled width]
-    Lines<float> scores;  // [rows of a tile][keys]
-    Lines<float> output;  // [rows][value panels * 16]
+    std::vector<T> zeros;         // a key or value that is not there
+    Lines<W> wide;                // [16][filled width], keys on their way into a panel
+    Lines<W> keys;                // [kTileKeys / 16] panels of [filled width][16]
+    Lines<W> values;              // [value panels] of [kTileKeys][16]
+    Lines<Operand> probabilities; // [rows of a tile][keys]
+    Lines<Operand> query;         // [rows][filled width]
+    Lines<float> scores;          // [rows of a tile][keys]
+    Lines<float> output;          // [rows][value panels * 16]
     std::vector<RowState<float>> states;
 };
 
@@ -79,7 +84,7 @@ void copyRow(const T* from, To* to, int64_t width) {
 }
 
 /// e to the power of x, for x of at most 0 (minus infinity and what would be a denormal number give 0),
-/// within 2 places. The reduction and the polynomial are those of expf in Moshier's Cephes.
+/// within 2 units in the last place. The reduction and the polynomial are those of expf in Moshier's Cephes.
 Sixteen exponential(const Sixteen& x) {
     constexpr float kLeast = -87.33654F;
     const Sixteen within = maximum(fill(kLeast), x); // of two that cannot be compared, the second: NaN stays
@@ -114,7 +119,7 @@ void finishScores(const AttentionCall& call, int64_t head, int64_t distance, flo
 float softmax(const AttentionCall& call, int64_t head, int64_t distance, KeyRange seen, float* scores,
               int64_t count, RowState<float>& state) {
     constexpr float kUnseen = -std::numeric_limits<float>::infinity();
-    const bool plain = call.softcap == 0 && call.slopes == nullptr && call.scale > 0;
+    const bool plain = call.softcap == 0 && call.slopes == nullptr && static_cast<float>(call.scale) > 0;
     if (!plain)
         finishScores(call, head, distance, scores, count);
     std::fill(scores, scores + seen.begin, kUnseen);
@@ -144,7 +149,7 @@ class TileTask {
     using W = Product<T>;
     using L = Lanes<W>;
     using Operand = typename L::Operand;
-    using RowPointers = std::array<const T*, kTileKeys>;
+    using Rows = std::array<const T*, kTileKeys>;
 
 public:
     TileTask(const AttentionCall& call, const AttentionTask& task, Scratch<T>& scratch)
@@ -155,10 +160,10 @@ public:
           m_valueWidth(roundUp(call.valueWidth, kPanelRows)) {
         const int64_t rows = m_tiles.rows;
         scratch.zeros.assign(static_cast<size_t>(std::max(call.width, call.valueWidth)), T(0));
-        scratch.wide.resize(kTileKeys * std::max(m_width, m_valueWidth));
+        scratch.wide.resize(kPanelRows * m_width);
         scratch.keys.resize(kTileKeys * m_width);
         scratch.values.resize(kTileKeys * m_valueWidth);
-        scratch.rows.resize(m_tiles.highest() * kTileKeys);
+        scratch.probabilities.resize(m_tiles.highest() * kTileKeys);
         scratch.query.resize(rows * m_width);
         scratch.scores.resize(m_tiles.highest() * kTileKeys);
         std::fill_n(scratch.output.resize(rows * m_valueWidth), rows * m_valueWidth, 0.0F);
@@ -191,8 +196,8 @@ private:
 
     /// Where the rows of a tile's keys or values are. Those past `count` are zero: what they give is thrown
     /// away, but must not be NaN.
-    RowPointers rowsOf(const HeadRows<T>& from, int64_t first, int64_t count) const {
-        RowPointers rows;
+    Rows rowsOf(const HeadRows<T>& from, int64_t first, int64_t count) const {
+        Rows rows;
         rows.fill(m_scratch.zeros.data());
         from.forRuns(first, count, [&](const T* row, int64_t done, int64_t size) {
             for (int64_t j = 0; j < size; ++j)
@@ -201,13 +206,11 @@ private:
         return rows;
     }
 
-    void packKeys(const RowPointers& rows, int64_t count) {
-        constexpr int64_t kUnitBytes = 4;
-        const int64_t units = m_width * static_cast<int64_t>(sizeof(W)) / kUnitBytes;
+    void packKeys(const Rows& rows, int64_t count) {
+        const int64_t units = m_width * static_cast<int64_t>(sizeof(W)) / 4;
         for (int64_t key = 0; key < count; key += kPanelRows) {
             const auto pack = [&](const auto& row) {
-                transposeUnits(row, kPanelRows, units, m_scratch.keys.data() + key * m_width,
-                               kPanelRows * kUnitBytes);
+                transposeUnits(row, units, m_scratch.keys.data() + key * m_width);
             };
             if constexpr (std::is_same_v<T, W>) {
                 if (m_width == m_call.width) {
@@ -225,7 +228,7 @@ private:
     }
 
     /// Columns past the values' width stay as they are: what they give is not read.
-    void packValues(const RowPointers& rows, int64_t count) {
+    void packValues(const Rows& rows, int64_t count) {
         for (int64_t key = 0; key < roundUp(count, kPanelRows); key += 2) {
             const T* even = rows[static_cast<size_t>(key)];
             const T* odd = rows[static_cast<size_t>(key + 1)];
@@ -259,7 +262,7 @@ private:
                             int64_t height, int64_t columns, const Sums& sums, bool more) {
         const int64_t bytes = stride * static_cast<int64_t>(sizeof(W));
         for (int64_t panel = 0; panel < count;) {
-            const int64_t together = height <= kWide<W> && panel + 2 <= count ? 2 : 1;
+            const int64_t together = height <= kPairRows<W> && panel + 2 <= count ? 2 : 1;
             tileFor<W>(height, together)(reinterpret_cast<const std::byte*>(panels + panel * stride), bytes,
                                          input, columns, columns,
                                          {sums.at(0, panel), sums.rowStride, sums.panelStride}, more);
@@ -291,19 +294,19 @@ private:
         if constexpr (std::is_same_v<Operand, float>) {
             addValues(row, height, range, scores);
         } else {
-            Operand* rows = m_scratch.rows.data();
-            roundQuickly(scores, height * keys, rows);
-            addValues(row, height, range, rows);
-            restQuickly(scores, height * keys, rows); // what rounding left of the probabilities
-            addValues(row, height, range, rows);
+            Operand* probabilities = m_scratch.probabilities.data();
+            roundQuickly(scores, height * keys, probabilities);
+            addValues(row, height, range, probabilities);
+            restQuickly(scores, height * keys, probabilities); // what rounding left of them
+            addValues(row, height, range, probabilities);
         }
     }
 
-    /// Adds the values of a range of keys, times the probabilities in `rows`, to the output.
-    void addValues(int64_t row, int64_t height, KeyRange range, const Operand* rows) {
+    /// Adds the values of a range of keys, times their probabilities, to the output.
+    void addValues(int64_t row, int64_t height, KeyRange range, const Operand* probabilities) {
         const int64_t keys = range.end - range.begin;
         addProducts(m_scratch.values.data() + range.begin * kPanelRows, kTileKeys * kPanelRows,
-                    m_valueWidth / kPanelRows, rows, height, keys,
+                    m_valueWidth / kPanelRows, probabilities, height, keys,
                     {m_scratch.output.data() + row * m_valueWidth, m_valueWidth, kPanelRows}, true);
     }
 

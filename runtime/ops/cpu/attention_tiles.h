@@ -5,9 +5,9 @@
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
 
-/// Computes one task whose span uses tiles. T is float, BFloat16 or Half; inner roundings are those of
-/// float32: where products of BFloat16 have instructions of their own, a probability is the sum of two of
-/// them.
+/// Computes one task whose span uses tiles. T is float, BFloat16 or Half; sums are float32. Where products of
+/// BFloat16 have instructions of their own, a probability is the sum of two of them, which is within 2^-17;
+/// an infinite value gives NaN there.
 template <typename T>
 void attendTiles(const AttentionCall& call, const AttentionTask& task);
 

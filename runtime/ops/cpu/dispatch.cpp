@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <string_view>
 
 namespace workbench::ops {
@@ -56,7 +57,10 @@ const Kernels& choose() {
         std::find_if(sets.begin(), sets.end(), [&](const Kernels* set) { return set->name == highest; });
     if (place == sets.end())
         return *sets.back();
-    const bool bf16 = highest == "avx512" && place + 1 != sets.end();
+    // Without bfloat16 instructions only where that set is named.
+    const char* named = std::getenv("ATEN_CPU_CAPABILITY");
+    const bool bf16 = highest == "avx512" && place + 1 != sets.end() &&
+                      (named == nullptr || std::string_view(named) != highest);
     return **(bf16 ? place + 1 : place);
 }
 

@@ -1,7 +1,7 @@
 // The input of a product as its tiles read it: itself, or a copy that is wider, filled up or gathered.
 #pragma once
 
-#include "runtime/ops/cpu/linear_tile.h"
+#include "runtime/ops/cpu/linear_lanes.h"
 #include "runtime/ops/kernels.h"
 #include "runtime/ops/thread_pool.h"
 

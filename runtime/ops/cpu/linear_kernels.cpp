@@ -1,7 +1,9 @@
 #include "runtime/ops/cpu/kernel_entries.h"
 #include "runtime/ops/cpu/linear_inputs.h"
+#include "runtime/ops/cpu/linear_tile.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {
@@ -85,6 +87,11 @@ void storeSums(const LinearCall& call, const Panels& panel, int64_t firstRow, in
     }
 }
 
+/// Some tiles of an input.
+struct TileRange {
+    int64_t begin, end;
+};
+
 /// The products of a range of tiles with some panels.
 template <typename W>
 struct Block {
@@ -120,9 +127,10 @@ private:
     }
 };
 
-/// Calls function(column, count) for ranges of equal length, of at most about `most` columns.
+/// Ranges begin at multiples of it: whole steps, groups and lines.
 constexpr int64_t kRangeMultiple = 32;
 
+/// Calls function(column, count) for ranges of about equal length, of at most `most` columns.
 template <typename F>
 void forRanges(int64_t columns, int64_t most, const F& function) {
     const int64_t ranges = std::max<int64_t>(1, (columns + most - 1) / most);
@@ -146,7 +154,8 @@ void addWidened(const Block<W>& block) {
     using L = Lanes<W>;
     using Wide = typename L::Wide;
     constexpr int64_t kColumnBytes = kPanelRows * static_cast<int64_t>(sizeof(Wide));
-    constexpr int64_t kStride = (kRangeColumns<Wide> + kRangeMultiple) * kColumnBytes;
+    static_assert(kRangeColumns<Wide> % kRangeMultiple == 0);
+    constexpr int64_t kStride = kRangeColumns<Wide> * kColumnBytes;
     alignas(64) std::byte widened[kBlockPanels * kStride];
     forRanges(block.inputs.columns, kRangeColumns<Wide>, [&](int64_t column, int64_t count) {
         for (int64_t panel = 0; panel < block.panels.count; ++panel)

@@ -4,8 +4,9 @@
 //
 //   Lanes<W>::Value          what inputs and outputs of the product are
 //   Lanes<W>::Operand        what inputs are kept in
-//   Lanes<W>::kUnit          how many of them are a unit: 4 bytes, what one part of the weights is multiplied
-//   with Lanes<W>::kFormat        of the weights Lanes<W>::kStep          columns that one step takes
+//   Lanes<W>::kUnit          operands of a unit: 4 bytes, what one part of the weights is multiplied with
+//   Lanes<W>::kFormat        of the weights
+//   Lanes<W>::kStep          columns that one step takes
 //   Lanes<W>::kParts         parts that a step's weights are read in, so that only one takes registers
 //   Lanes<W>::at             where a panel has its weights for a column
 //   Lanes<W>::weights<p>     part p of a step's weights
@@ -15,12 +16,19 @@
 //   Lanes<W>::foldRow        makes a row of inputs what the parts of cells are multiplied with, and writes
 //                            the sums that groups of columns begin with behind it (Int4)
 //
-// linear_lanes_*.h define Sixteen, kTileRows and kWideRows (rows of the input that a tile of one panel and
-// one of two take), kGroupRows and kWideGroupRows (the same where groups have sums of their own), kRowPanels
-// (panels that one row takes at once when their weights must be widened first), kSharedInputs (whether
-// registers suffice to read an input once for all panels of a tile) and: fill, load, store (bfloat16 rounds
-// to nearest even), the arithmetic and reductions, the two halves of 16 pairs of bfloat16, and 4 bits at one
-// place of 16 cells (times 16^place, but for the last place).
+// linear_lanes_*.h define Sixteen and
+//
+//   kTileRows, kWideRows     rows of the input that a tile of one panel and one of two take at most
+//   kGroupRows,              the same where groups of columns have sums of their own (Int4)
+//   kWideGroupRows
+//   kRowPanels               panels that one row takes at once when their weights must be widened first
+//   kBlockPanels             panels that more rows than a tile's take at once
+//   kSharedInputs            whether registers suffice to read an input once for all panels of a tile
+//   kRangeBytes              of a panel's weights as stored that stay in a cache while tiles pass by
+//
+// and fill, load, store (bfloat16 rounds to nearest even), arithmetic, reductions, what an exponential takes
+// (nearest, timesPower, keptFrom), the two halves of 16 pairs of bfloat16, and 4 bits at one place of 16
+// cells (times 16^place, but for the last place).
 #pragma once
 
 #include "runtime/ops/quantised_panel.h"

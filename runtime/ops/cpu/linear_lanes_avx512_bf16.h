@@ -1,5 +1,6 @@
 // Lanes for inputs of bfloat16 with the dot product of pairs: both products of a pair are added to a float32
-// sum without rounding between them (denormal results count as zero). Included by linear_lanes.h.
+// sum without rounding between them (denormal results count as zero). Attention
+// rounds its probabilities with the instruction for it. Included by linear_lanes.h.
 #pragma once
 
 namespace workbench::ops::cpu::WORKBENCH_ISA {

@@ -82,8 +82,9 @@ inline float total(const Sixteen& value) {
 inline Sixteen timesPower(const Sixteen& value, const Sixteen& exponent) {
     Sixteen result;
     for (int i = 0; i < 16; ++i)
-        result.at[i] = std::isnan(exponent.at[i]) ? exponent.at[i]
-                                                  : std::ldexp(value.at[i], static_cast<int>(exponent.at[i]));
+        result.at[i] = !std::isfinite(exponent.at[i])
+                           ? exponent.at[i]
+                           : std::ldexp(value.at[i], static_cast<int>(exponent.at[i]));
     return result;
 }
 inline Sixteen nearest(const Sixteen& value) {

@@ -156,10 +156,10 @@ void tile(const std::byte* panels, int64_t panelStride, const typename Lanes<W>:
 
 /// Rows that a tile of one panel takes at most.
 template <typename W>
-inline constexpr int kTall = Lanes<W>::kFormat == WeightFormat::int4 ? kGroupRows : kTileRows;
+inline constexpr int kSingleRows = Lanes<W>::kFormat == WeightFormat::int4 ? kGroupRows : kTileRows;
 /// Rows that a tile of two panels takes at most.
 template <typename W>
-inline constexpr int kWide = Lanes<W>::kFormat == WeightFormat::int4 ? kWideGroupRows : kWideRows;
+inline constexpr int kPairRows = Lanes<W>::kFormat == WeightFormat::int4 ? kWideGroupRows : kWideRows;
 
 /// Panels that a tile takes at once when the input has `rows` rows. As many rows as fit into one tile read
 /// the weights once.
@@ -167,9 +167,9 @@ template <typename W>
 constexpr int64_t panelsAtOnce(int64_t rows) {
     if (rows == 1 && Lanes<W>::kFormat != WeightFormat::stored)
         return kRowPanels;
-    if (rows <= kWide<W>)
+    if (rows <= kPairRows<W>)
         return 2;
-    return rows <= kTall<W> ? 1 : kBlockPanels;
+    return rows <= kSingleRows<W> ? 1 : kBlockPanels;
 }
 
 template <typename W, int kPanels, int... kBefore>
@@ -178,13 +178,13 @@ constexpr Tile<W> tileFor(int64_t rows, std::integer_sequence<int, kBefore...>) 
     return kTiles[rows - 1];
 }
 
-/// The tile of 1 panel for up to kTall rows, 2 for up to kWide, or kRowPanels for one row.
+/// The tile of 1 panel for up to kSingleRows rows, 2 for up to kPairRows, or kRowPanels for one row.
 template <typename W>
 Tile<W> tileFor(int64_t rows, int64_t panels) {
     if (panels == 1)
-        return tileFor<W, 1>(rows, std::make_integer_sequence<int, kTall<W>>());
+        return tileFor<W, 1>(rows, std::make_integer_sequence<int, kSingleRows<W>>());
     if (panels == 2)
-        return tileFor<W, 2>(rows, std::make_integer_sequence<int, kWide<W>>());
+        return tileFor<W, 2>(rows, std::make_integer_sequence<int, kPairRows<W>>());
     return tile<W, 1, kRowPanels>;
 }
 
@@ -197,12 +197,9 @@ struct RowTiles {
     int64_t begin(int64_t tile) const { return rows * tile / count; }
     int64_t height(int64_t tile) const { return begin(tile + 1) - begin(tile); }
     /// What they have at most.
-    int64_t highest() const { return rows <= kTall<W> || kBlockPanels == 1 ? kTall<W> : kWide<W>; }
-};
-
-/// Some of them.
-struct TileRange {
-    int64_t begin, end;
+    int64_t highest() const {
+        return rows <= kSingleRows<W> || kBlockPanels == 1 ? kSingleRows<W> : kPairRows<W>;
+    }
 };
 
 } // namespace workbench::ops::cpu::WORKBENCH_ISA

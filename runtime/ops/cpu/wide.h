@@ -67,7 +67,7 @@ struct Wide {
         narrow().store(to, static_cast<int>(count));
     }
 
-    /// The value after a round trip through T: what eager PyTorch has between two operators.
+    /// The value after a round trip through T: what eager PyTorch has between two operators (see narrow()).
     Wide rounded() const {
         if constexpr (kNarrow) {
             return widen(narrow());

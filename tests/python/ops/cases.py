@@ -1,4 +1,4 @@
-"""One small call per operator: (operator, positional arguments, keyword arguments), float64 so that gradients can be checked."""
+"""Small calls, at least one per operator: (operator, positional arguments, keyword arguments), float64 so that gradients can be checked."""
 
 from typing import Any
 

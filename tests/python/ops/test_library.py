@@ -44,6 +44,12 @@ def test_every_operator_has_a_case():
     assert {name.partition("-")[0] for name in all_cases()} == workbench_ops.SCHEMAS.keys() - {"mask"}
 
 
+def test_every_operator_of_the_library_is_defined_here_too(library):
+    torch.ops.load_library(library)
+    known = {name.partition(".")[0] for name in torch._C._dispatch_get_all_op_names() if name.startswith("workbench::")}
+    assert known == {f"workbench::{name}" for name in workbench_ops.SCHEMAS}
+
+
 def test_every_operator_can_be_compiled():
     for name in workbench_ops.SCHEMAS:
         assert torch.Tag.pt2_compliant_tag in getattr(ops, name).default.tags

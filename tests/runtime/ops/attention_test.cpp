@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
+
 namespace workbench::ops {
 namespace {
 
@@ -81,6 +83,15 @@ TEST_P(AttentionTest, EqualsPlainReference) {
     }
 }
 
+TEST_P(AttentionTest, EqualsPlainReferenceOverSeveralTilesOfKeys) {
+    for (const Shape& shape : kShapes) {
+        for (const Mask& mask : kMasks) {
+            const AttentionArgs call = args(shape, packed({{0, 133}}), mask);
+            expectLikePlain(attention(call), call);
+        }
+    }
+}
+
 TEST_P(AttentionTest, KeepsPackedSequencesApart) {
     for (const Mask& mask : kMasks) {
         const AttentionArgs call =
@@ -90,7 +101,7 @@ TEST_P(AttentionTest, KeepsPackedSequencesApart) {
 }
 
 TEST_P(AttentionTest, AppliesSoftcapSinksAndSlopes) {
-    for (const int64_t tokens : {1, 3, 70}) {
+    for (const int64_t tokens : {1, 3, 70, 140}) {
         for (const Mask& mask : kMasks) {
             AttentionArgs call = args(kShapes[1], packed({{0, tokens}, {5, 9}}), mask);
             call.softcap = 2;
@@ -109,6 +120,22 @@ TEST_P(AttentionTest, StaysFiniteForLargeScores) {
     call.scale = 500;
     const at::Tensor output = attention(call);
     EXPECT_TRUE(at::isfinite(output).all().item<bool>());
+}
+
+TEST_P(AttentionTest, TakesAScaleOfAnySign) {
+    AttentionArgs call = args(kShapes[0], packed({{0, 40}}));
+    for (const double scale : {-0.3, 0.0, 1e-46}) { // float32 has no number for the last
+        call.scale = scale;
+        expectLikePlain(attention(call), call);
+    }
+}
+
+TEST_P(AttentionTest, WhatIsNoNumberStaysInItsRow) {
+    AttentionArgs call = args(kShapes[0], packed({{0, 150}}));
+    call.query.select(2, 7).fill_(std::nan(""));
+    const at::Tensor isNan = attention(call).isnan().flatten(2).any(-1);
+    EXPECT_TRUE(isNan.select(1, 7).all().item<bool>());
+    EXPECT_EQ(isNan.sum().item<int64_t>(), 1);
 }
 
 TEST_P(AttentionTest, SplitsLongKeyRanges) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace workbench::ops {
@@ -48,7 +49,7 @@ std::vector<const Kernels*> runnable() {
 }
 
 const Kernels& choose() {
-    const std::string_view capability = at::get_cpu_capability();
+    const std::string capability = at::get_cpu_capability();
     const std::string_view highest = capability == "AVX512" ? "avx512"
                                      : capability == "AVX2" ? "avx2"
                                                             : "baseline";

@@ -3,7 +3,6 @@
 #include "runtime/ops/cpu/attention_softmax.h"
 #include "runtime/ops/cpu/head_rows.h"
 #include "runtime/ops/cpu/linear_tile.h"
-#include "runtime/ops/cpu/units.h"
 #include "runtime/ops/cpu/wide.h"
 
 #include <algorithm>
@@ -160,7 +159,9 @@ public:
           m_valueWidth(roundUp(call.valueWidth, kPanelRows)) {
         const int64_t rows = m_tiles.rows;
         scratch.zeros.assign(static_cast<size_t>(std::max(call.width, call.valueWidth)), T(0));
-        scratch.wide.resize(kPanelRows * m_width);
+        // What fills rows up to whole units is never written to.
+        std::memset(scratch.wide.resize(kPanelRows * m_width), 0,
+                    static_cast<size_t>(kPanelRows * m_width) * sizeof(W));
         scratch.keys.resize(kTileKeys * m_width);
         scratch.values.resize(kTileKeys * m_valueWidth);
         scratch.probabilities.resize(m_tiles.highest() * kTileKeys);
@@ -206,24 +207,22 @@ private:
         return rows;
     }
 
+    /// A panel is its keys' units of 4 bytes, whatever they hold, turned from rows into columns.
     void packKeys(const Rows& rows, int64_t count) {
         const int64_t units = m_width * static_cast<int64_t>(sizeof(W)) / 4;
+        W* wide = m_scratch.wide.data();
         for (int64_t key = 0; key < count; key += kPanelRows) {
-            const auto pack = [&](const auto& row) {
-                transposeUnits(row, units, m_scratch.keys.data() + key * m_width);
-            };
-            if constexpr (std::is_same_v<T, W>) {
-                if (m_width == m_call.width) {
-                    pack([&](int64_t i) { return rows[static_cast<size_t>(key + i)]; });
-                    continue;
-                }
-            }
-            W* wide = m_scratch.wide.data();
-            for (int64_t i = 0; i < kPanelRows; ++i) {
+            for (int64_t i = 0; i < kPanelRows; ++i)
                 copyRow(rows[static_cast<size_t>(key + i)], wide + i * m_width, m_call.width);
-                std::fill(wide + i * m_width + m_call.width, wide + (i + 1) * m_width, W(0));
-            }
-            pack([&](int64_t i) { return wide + i * m_width; });
+            const auto* from = reinterpret_cast<const float*>(wide);
+            auto* to = reinterpret_cast<float*>(m_scratch.keys.data() + key * m_width);
+            int64_t unit = 0;
+            for (; unit + kPanelRows <= units; unit += kPanelRows)
+                at::vec::transpose_mxn<float, kPanelRows, kPanelRows>(from + unit, units,
+                                                                      to + unit * kPanelRows, kPanelRows);
+            if (unit < units)
+                at::vec::transpose_mxn<float>(from + unit, units, to + unit * kPanelRows, kPanelRows,
+                                              kPanelRows, static_cast<int>(units - unit));
         }
     }
 

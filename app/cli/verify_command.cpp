@@ -72,6 +72,12 @@ Json reportJson(const VerifyReport& report) {
     if (report.truth)
         json["truth"] = {{"original", number(report.truth->original)},
                          {"rewritten", number(report.truth->rewritten)}};
+    if (report.engine)
+        json["engine"] = {{"relative_error", number(report.engine->relativeError)},
+                          {"tolerance", number(report.engine->tolerance)},
+                          {"passed", report.engine->passed}};
+    else
+        json["engine"] = {{"available", false}, {"reason", report.engineReason}};
     if (report.loss)
         json["loss"] = lossJson(*report.loss);
     else if (!report.lossReason.empty())
@@ -117,6 +123,17 @@ void printLogits(std::ostream& out, const VerifyReport& report) {
         out << "relative error " << scientific(report.endToEnd.relativeError) << ", tolerance "
             << scientific(report.endToEnd.tolerance);
     out << (report.endToEnd.passed ? "\n" : "  OUT OF TOLERANCE\n");
+}
+
+/// The same logits as `serve` and `generate` come to them.
+void printEngine(std::ostream& out, const VerifyReport& report) {
+    if (!report.engine)
+        out << "from the engine: not available, " << report.engineReason << '\n';
+    else
+        out << "from the engine: " << (report.truth ? "error against f32 " : "relative error ")
+            << scientific(report.engine->relativeError) << ", at most "
+            << scientific(report.engine->tolerance) << " is allowed"
+            << (report.engine->passed ? "\n" : "  OUT OF TOLERANCE\n");
 }
 
 void printGreedy(std::ostream& out, const VerifyReport& report) {
@@ -168,6 +185,7 @@ void printReport(std::ostream& out, const VerifyReport& report) {
         << ", packed sequences of " << lengths << " tokens\n";
     printSiteErrors(out, report);
     printLogits(out, report);
+    printEngine(out, report);
     printGreedy(out, report);
     printProducts(out, report);
     printLoss(out, report);
@@ -192,6 +210,10 @@ Error failure(const VerifyReport& report) {
     else if (!report.endToEnd.passed)
         what = "the logits have a relative error of " + scientific(report.endToEnd.relativeError) +
                ", tolerance " + scientific(report.endToEnd.tolerance);
+    else if (report.engine && !report.engine->passed)
+        what = "as the engine runs it, the logits have a relative error of " +
+               scientific(report.engine->relativeError) + ", tolerance " +
+               scientific(report.engine->tolerance);
     else
         what = "the greedy text differs at token " + std::to_string(report.greedy.tokens);
     return {ErrorCode::requirementFailed, "the rewritten model is not verified: " + what, {}};

@@ -23,6 +23,8 @@ BisectTry judge(const VerifyReport& report) {
             return {true, errorText("error of " + site.id, site.proof)};
     if (!report.endToEnd.passed)
         return {true, errorText("error of the logits", report.endToEnd)};
+    if (report.engine && !report.engine->passed)
+        return {true, "the logits of the engine are out of tolerance"};
     // In bf16 both texts are rounded ones.
     if (report.dtype == "f32" && report.greedy.differences > report.greedy.excused)
         return {true, "the greedy text differs at token " + std::to_string(report.greedy.tokens)};

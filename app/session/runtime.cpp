@@ -184,10 +184,15 @@ Result<json> Runtime::hello(const Job& job) {
 
 Result<Logits> runLogits(Runtime& runtime, const std::string& program,
                          const std::vector<std::int64_t>& tokens, const std::vector<std::int64_t>& positions,
-                         const std::vector<std::int64_t>& rows, const Job& job) {
+                         const std::vector<std::int64_t>& rows, const Job& job, LogitsBy by) {
     job.report("run", program);
-    auto answer = runtime.call(
-        "run", {{"program", program}, {"tokens", tokens}, {"positions", positions}, {"rows", rows}}, job);
+    auto answer = runtime.call("run",
+                               {{"program", program},
+                                {"tokens", tokens},
+                                {"positions", positions},
+                                {"rows", rows},
+                                {"engine", by == LogitsBy::engine}},
+                               job);
     if (!answer)
         return answer.error();
     Logits logits;

@@ -88,8 +88,15 @@ struct Logits {
     std::size_t size() const { return bytes.size() / sizeof(float); }
 };
 
+/// How a program comes to its logits.
+enum class LogitsBy {
+    wholeSequences, ///< all tokens at once
+    engine,         ///< as the batching engine does: in chunks, over a paged KV cache
+};
+/// requirementFailed: the program cannot be run by the engine.
 Result<Logits> runLogits(Runtime& runtime, const std::string& program,
                          const std::vector<std::int64_t>& tokens, const std::vector<std::int64_t>& positions,
-                         const std::vector<std::int64_t>& rows, const Job& job);
+                         const std::vector<std::int64_t>& rows, const Job& job,
+                         LogitsBy by = LogitsBy::wholeSequences);
 
 } // namespace workbench

@@ -146,6 +146,19 @@ Status compareWithTruth(Session& session, Runtime& runtime, const Subject& subje
     return Ok{};
 }
 
+/// The rewritten program as it is served. A model that cannot be is proven all the same.
+Status compareWithEngine(Runtime& runtime, const Subject& subject, const TokenInput& input,
+                         VerifyReport& report, const Job& job) {
+    auto proof = proveEngine(runtime, *subject.model, report, input, job);
+    if (proof)
+        report.engine = *proof;
+    else if (proof.error().code == ErrorCode::requirementFailed)
+        report.engineReason = proof.error().message;
+    else
+        return proof.error();
+    return Ok{};
+}
+
 /// What quantised weights cost, or why that cannot be told: the proof stands without it. An Error only when
 /// the job was cancelled.
 Status tellLoss(Runtime& runtime, const Subject& subject, const TokenInput& input, bool isText,
@@ -171,6 +184,7 @@ bool allPassed(const VerifyReport& report) {
     // In bf16 both texts are rounded ones: only f32 text has to be equal.
     const bool greedy = report.dtype != "f32" || report.greedy.differences == report.greedy.excused;
     return report.endToEnd.passed && greedy && report.unproven.empty() &&
+           (!report.engine || report.engine->passed) &&
            std::all_of(report.sites.begin(), report.sites.end(), passed);
 }
 
@@ -225,6 +239,8 @@ Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const Ver
         return compared.error();
     report.unproven = unprovenSites(session, **whole, report.sites);
     if (auto compared = compareWithTruth(session, runtime, *subject, *input, report, job); !compared)
+        return compared.error();
+    if (auto compared = compareWithEngine(runtime, *subject, *input, report, job); !compared)
         return compared.error();
     auto greedy = compareGreedy(runtime, *input, subject->model->facts.contextLength,
                                 2 * toleranceOf(report.dtype) * maxAbs, job);

@@ -38,6 +38,15 @@ struct TruthErrors {
     double rewritten = 0;
 };
 
+/// The rewritten program as the batching engine runs it: in chunks, over a paged KV cache.
+struct EngineProof {
+    double relativeError =
+        0; ///< of the logits; in bf16 with a truth as TruthErrors has it, else the largest difference from
+           ///< the original's of whole sequences, relative to the largest logit
+    double tolerance = 0;
+    bool passed = false;
+};
+
 struct VerifyReport {
     std::string kind;                     ///< "weights", "random-weights"
     std::string weights = kStoredWeights; ///< one of kWeightFormats: what both programs were compared with
@@ -50,6 +59,8 @@ struct VerifyReport {
     double largestDifference =
         0; ///< of the logits, rewritten against original, relative to the largest logit
     std::optional<TruthErrors> truth;
+    std::optional<EngineProof> engine;
+    std::string engineReason; ///< why the engine cannot run it
     GreedyComparison greedy;
     std::optional<QualityLoss> loss;                    ///< of quantised weights, which no tolerance is about
     std::string lossReason;                             ///< why there is none, where weights are quantised

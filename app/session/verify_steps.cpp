@@ -10,7 +10,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kGreedyPrompt = 16;
 constexpr std::int64_t kGreedyTokens = 32;
-// Three copies of the compared logits are held: 3 x 256 MiB.
+// Two copies of the compared logits are held: 2 x 256 MiB.
 constexpr std::int64_t kMostLogits = std::int64_t{64} << 20;
 
 std::vector<std::string> namesOf(const Graph& graph, const std::vector<ValueId>& values) {
@@ -38,6 +38,20 @@ double largest(const Logits& logits) {
 }
 
 /// NaN anywhere makes it NaN, which passes no comparison.
+double largestDifference(const Logits& a, const Logits& b) {
+    double most = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double difference =
+            std::abs(static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i]));
+        if (!(difference <= most))
+            most = difference;
+        if (std::isnan(most))
+            return most;
+    }
+    return most;
+}
+
+/// NaN anywhere makes it NaN, which passes no comparison.
 double rootMeanSquare(const Logits& a, const Logits& b) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -45,6 +59,10 @@ double rootMeanSquare(const Logits& a, const Logits& b) {
         sum += error * error;
     }
     return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, a.size())));
+}
+
+Error differentSizes() {
+    return Error{ErrorCode::runtimeFailed, "the programs give logits of different sizes", {}};
 }
 
 struct GreedyText {
@@ -92,18 +110,42 @@ Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, cons
         return loaded.error();
     const std::vector<std::int64_t> rows =
         rowsToCompare(static_cast<std::int64_t>(input.tokens.size()), truth.facts.vocabulary);
-    std::vector<Logits> logits;
-    for (const char* program : {kTruth, kOriginal, kRewritten}) {
-        auto run = runLogits(runtime, program, input.tokens, input.positions, rows, job);
-        if (!run)
-            return run.error();
-        logits.push_back(std::move(run).value());
+    auto expected = runLogits(runtime, kTruth, input.tokens, input.positions, rows, job);
+    if (!expected)
+        return expected.error();
+    TruthErrors errors;
+    for (const auto& [program, error] :
+         {std::pair{kOriginal, &errors.original}, {kRewritten, &errors.rewritten}}) {
+        auto logits = runLogits(runtime, program, input.tokens, input.positions, rows, job);
+        if (!logits)
+            return logits.error();
+        if (logits->size() != expected->size())
+            return differentSizes();
+        *error = rootMeanSquare(*logits, *expected) / largest(*expected);
     }
-    if (logits[1].size() != logits[0].size() || logits[2].size() != logits[0].size())
-        return Error{ErrorCode::runtimeFailed, "the programs give logits of different sizes", {}};
-    const double scale = largest(logits[0]);
-    return TruthErrors{rootMeanSquare(logits[1], logits[0]) / scale,
-                       rootMeanSquare(logits[2], logits[0]) / scale};
+    return errors;
+}
+
+Result<EngineProof> proveEngine(Runtime& runtime, const TracedModel& model, const VerifyReport& report,
+                                const TokenInput& input, const Job& job) {
+    const std::vector<std::int64_t> rows =
+        rowsToCompare(static_cast<std::int64_t>(input.tokens.size()), model.facts.vocabulary);
+    auto logits = runLogits(runtime, kRewritten, input.tokens, input.positions, rows, job, LogitsBy::engine);
+    if (!logits)
+        return logits.error();
+    auto expected =
+        runLogits(runtime, report.truth ? kTruth : kOriginal, input.tokens, input.positions, rows, job);
+    if (!expected)
+        return expected.error();
+    if (logits->size() != expected->size())
+        return differentSizes();
+    EngineProof proof;
+    proof.relativeError =
+        (report.truth ? rootMeanSquare(*logits, *expected) : largestDifference(*logits, *expected)) /
+        largest(*expected);
+    proof.tolerance = report.truth ? report.endToEnd.tolerance : toleranceOf(report.dtype);
+    proof.passed = proof.relativeError <= proof.tolerance; // false for NaN
+    return proof;
 }
 
 std::vector<std::optional<std::int64_t>> nextTokens(const TokenInput& input,

@@ -18,6 +18,11 @@ nlohmann::json siteChecks(const TracedModel& model, const Rewritten& rewritten);
 Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, const TokenInput& input,
                                 const Job& job);
 
+/// Compares what the engine makes of kRewritten with the report's truth, which is kTruth, or else with
+/// kOriginal. requirementFailed: the engine cannot run it.
+Result<EngineProof> proveEngine(Runtime& runtime, const TracedModel& model, const VerifyReport& report,
+                                const TokenInput& input, const Job& job);
+
 /// Loads the model with its weights as stored, as kTruth, so that the one that was there is gone before, and
 /// compares kOriginal with it. `isText`: the tokens are a text, whose likelihood means something.
 Result<QualityLoss> lossOfQuantising(Runtime& runtime, const TracedModel& model, const TokenInput& input,

@@ -1,5 +1,6 @@
 #include "runtime/worker/workshop.h"
 
+#include "runtime/program/engine_logits.h"
 #include "runtime/program/torch_edge.h"
 #include "runtime/worker/tokens.h"
 
@@ -86,7 +87,11 @@ Result<Reply> Workshop::run(const Request& request) {
     auto batch = tokenBatch(request.params());
     if (!batch)
         return batch.error();
-    auto logits = (*program)->logits(*batch, {.cancel = &request.cancelled()});
+    auto byEngine = optional<bool>(request.params(), "engine", false);
+    if (!byEngine)
+        return byEngine.error();
+    auto logits = *byEngine ? engineLogits(**program, *batch, request.cancelled())
+                            : (*program)->logits(*batch, {.cancel = &request.cancelled()});
     if (!logits)
         return logits.error();
     Reply reply{{{"rows", logits->size(0)}, {"vocabulary", logits->size(1)}}};

@@ -89,6 +89,12 @@ def test_greedy_text_is_equal(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", zoo.REQUIRED)
+def test_the_engine_gives_the_logits_of_whole_sequences(name, tmp_path):
+    report = support.workbench("verify", support.model(name), "--apply-all", "--json", cwd=tmp_path).expect(support.DONE).json()
+    assert report["engine"]["passed"] and report["engine"]["relative_error"] <= REWRITTEN_TOLERANCE
+
+
+@pytest.mark.parametrize("name", zoo.REQUIRED)
 def test_every_applied_site_has_a_local_error(name, tmp_path):
     report = support.workbench("verify", support.model(name), "--apply-all", "--json", cwd=tmp_path).expect(support.DONE).json()
     assert len(report["sites"]) > 0

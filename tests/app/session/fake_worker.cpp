@@ -141,6 +141,9 @@ bool answerProgramRequest(const json& id, const std::string& method, const json&
         bench(id, params);
     } else if (method == "verify") {
         verify(id, params);
+    } else if (method == "run" && params.value("engine", false)) {
+        send(
+            {{"id", id}, {"error", {{"code", "requirementFailed"}, {"message", "no cache"}, {"where", ""}}}});
     } else if (method == "run") {
         const std::string why = "no memory to run " + params.at("program").get<std::string>();
         send({{"id", id}, {"error", {{"code", "runtimeFailed"}, {"message", why}, {"where", ""}}}});

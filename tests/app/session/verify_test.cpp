@@ -31,6 +31,16 @@ TEST(Verify, LooksForNoLossOfWeightsAsStored) {
     EXPECT_TRUE(report->products.empty());
 }
 
+TEST(Verify, AModelThatTheEngineCannotRunIsProvenAllTheSame) {
+    Session session = fusedNormSession({"a"});
+    Runtime runtime({}, WORKBENCH_FAKE_WORKER);
+    const auto report = verifySession(session, runtime, {}, {});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_TRUE(report->passed);
+    EXPECT_FALSE(report->engine);
+    EXPECT_EQ(report->engineReason, "no cache");
+}
+
 TEST(Verify, ReportsWhatIsNotInFewerBits) {
     Session session = fusedNormSession({"a"});
     Runtime runtime({}, WORKBENCH_FAKE_WORKER, {}, "int4");

@@ -11,17 +11,6 @@ namespace {
 
 using Tokens = std::vector<std::int64_t>;
 
-/// A model of one attention layer; a window of 0 sees everything.
-LanguageModel modelOf(int window, const std::string& mixing = "aten.alias.default(self=%hidden)") {
-    std::string text = languageModelText("%mixed: f32[1, s0, 8] = " + mixing);
-    if (window > 0) {
-        const std::string causal = "mask=\"causal\", window=0";
-        text.replace(text.find(causal), causal.size(), "mask=\"sliding\", window=" + std::to_string(window));
-    }
-    auto program = compile(text, languageModelWeights());
-    return std::move(*LanguageModel::create(std::move(*program)));
-}
-
 /// Prompts of 1 to 40 tokens, of which many begin alike.
 std::vector<Tokens> prompts() {
     std::vector<Tokens> all;

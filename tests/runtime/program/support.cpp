@@ -95,4 +95,14 @@ std::map<std::string, at::Tensor> languageModelWeights() {
             {"head", randomWeight(1, "head", {16, 8})}};
 }
 
+LanguageModel modelOf(int window, const std::string& mixing) {
+    std::string text = languageModelText("%mixed: f32[1, s0, 8] = " + mixing);
+    if (window > 0) {
+        const std::string causal = "mask=\"causal\", window=0";
+        text.replace(text.find(causal), causal.size(), "mask=\"sliding\", window=" + std::to_string(window));
+    }
+    auto program = compile(text, languageModelWeights());
+    return std::move(*LanguageModel::create(std::move(*program)));
+}
+
 } // namespace workbench::test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/graph/text.h"
+#include "runtime/program/language_model.h"
 #include "runtime/program/parameter_source.h"
 #include "runtime/program/program.h"
 #include "runtime/program/scalar_types.h"
@@ -38,5 +39,7 @@ std::vector<float> toVector(const at::Tensor& tensor);
 /// between embedding and attention and makes %mixed from %hidden (both f32[1, s0, 8]).
 std::string languageModelText(const std::string& mix);
 std::map<std::string, at::Tensor> languageModelWeights();
+/// That model; a window of 0 sees everything.
+LanguageModel modelOf(int window, const std::string& mixing = "aten.alias.default(self=%hidden)");
 
 } // namespace workbench::test

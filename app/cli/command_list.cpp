@@ -114,11 +114,13 @@ void addRenderOptions(CLI::App& app, OptionValues& values) {
     addRepeatable(app, "--expand", options.expand,
                   "Open a module in place; a folded row as model.layers.0-27, \"*\" for all");
     addSwitch(app, "--rewritten", options.drawRewritten, "Draw the graph after the rewrites");
-    app.add_option("--overlay", options.overlay,
-                   "Colour by bytes of weights, by the error that --plan has of each site, or by its gain")
-        ->check(CLI::IsMember(std::vector<std::string>{"weights", "error", "gain"}));
+    app.add_option(
+           "--overlay", options.overlay,
+           "Colour by bytes of weights, by the error that --plan has of each site, by its gain, or by "
+           "the time of each node")
+        ->check(CLI::IsMember(std::vector<std::string>{"weights", "error", "gain", "time"}));
     app.add_option("--measurement", options.measurement,
-                   "For --overlay gain: FILE that `bench --leave-one-out --json` wrote")
+                   "For --overlay time: FILE that `bench --json` wrote; for gain, with --leave-one-out")
         ->check(CLI::ExistingFile);
     app.add_option_function<std::string>(
            "--theme", [&options](const std::string& theme) { options.dark = theme == "dark"; },
@@ -141,6 +143,8 @@ Status completeRender(const CLI::App&, Options& options) {
         return Error{ErrorCode::usage,
                      "--overlay gain needs --measurement FILE, from `bench --leave-one-out --json`",
                      {}};
+    if (options.overlay == "time" && options.measurement.empty())
+        return Error{ErrorCode::usage, "--overlay time needs --measurement FILE, from `bench --json`", {}};
     if (options.overlay == "error" && options.plan.empty())
         return Error{ErrorCode::usage, "--overlay error needs --plan FILE with the proofs of its sites", {}};
     return Ok{};

@@ -72,8 +72,8 @@ struct Options {
     std::string scope;                ///< render: module path; empty: the model
     std::vector<std::string> expand;
     bool drawRewritten = false;
-    std::string overlay;               ///< "weights", "error", "gain"; empty: none
-    std::filesystem::path measurement; ///< where the gains come from: a `bench --leave-one-out --json`
+    std::string overlay;               ///< "weights", "error", "gain", "time"; empty: none
+    std::filesystem::path measurement; ///< where gains and times come from: a `bench --json`
     bool dark = false;
     std::filesystem::path picture;
     std::filesystem::path screenshots; ///< window: take pictures into this folder instead

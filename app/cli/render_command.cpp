@@ -100,6 +100,29 @@ Result<Overlay> gainOverlay(const Subject& subject, const Session& session, cons
                        "and give the same decisions here");
 }
 
+/// Of the model as it is, or as it is after the rewrites where these are drawn.
+Result<Overlay> timeOverlay(const Subject& subject, const Session& session,
+                            const std::filesystem::path& file) {
+    const auto report = readBench(file);
+    if (!report)
+        return report.error();
+    if (!report->nodeTimes)
+        return Error{ErrorCode::badInput,
+                     file.string() + " says nothing of the time of nodes: `workbench bench --json` writes it",
+                     file.string()};
+    const TracedModel& model = session.model();
+    if (report->nodeTimes->fingerprint != model.fingerprint)
+        return Error{ErrorCode::badInput,
+                     file.string() + " was measured on another graph (" + report->model +
+                         "): measure this model with this version",
+                     file.string()};
+    const NodeTimes& times = *report->nodeTimes;
+    return nodeNumbers(subject.rewritten ? "measured time after" : "measured time before", "ms",
+                       Overlay::Total::sum, *subject.graph,
+                       subject.rewritten ? timesIn(*subject.graph, model.canonical, times.after)
+                                         : times.before);
+}
+
 /// Nothing when none was asked for.
 Result<std::optional<Overlay>> overlayOf(const Options& options, const Session& session,
                                          const Rewritten& rewritten, const Subject& subject) {
@@ -108,7 +131,9 @@ Result<std::optional<Overlay>> overlayOf(const Options& options, const Session& 
     if (options.overlay == "weights")
         return std::optional(weightBytes(*subject.graph));
     auto overlay = options.overlay == "error" ? errorOverlay(subject, session, options.plan.string())
-                                              : gainOverlay(subject, session, rewritten, options.measurement);
+                   : options.overlay == "time"
+                       ? timeOverlay(subject, session, options.measurement)
+                       : gainOverlay(subject, session, rewritten, options.measurement);
     if (!overlay)
         return overlay.error();
     return std::optional(std::move(overlay).value());

@@ -72,6 +72,18 @@ Overlay weightBytes(const Graph& graph) {
     return overlay;
 }
 
+Overlay nodeNumbers(std::string name, std::string unit, Overlay::Total total, const Graph& graph,
+                    const std::map<std::string, double, std::less<>>& numberOfValue) {
+    Overlay overlay{std::move(name), std::move(unit), std::vector<double>(graph.nodes.size(), kNoNumber),
+                    total};
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+        if (!graph.nodes[i].outputs.empty())
+            if (const auto found = numberOfValue.find(graph.value(graph.nodes[i].outputs.front()).name);
+                found != numberOfValue.end())
+                overlay.perNode[i] = found->second;
+    return overlay;
+}
+
 Overlay siteNumbers(std::string name, std::string unit, Overlay::Total total, const Graph& graph,
                     const Analysis& analysis, const std::map<std::size_t, double>& numberOfSite,
                     const Rewritten* rewritten) {

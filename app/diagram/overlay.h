@@ -27,6 +27,9 @@ std::string overlayText(const Overlay& overlay, double value);
 
 /// Bytes of the weights that each node reads; a weight that several nodes read counts at the first one.
 Overlay weightBytes(const Graph& graph);
+/// Numbers by the name of the first value that a node makes; the others have none.
+Overlay nodeNumbers(std::string name, std::string unit, Overlay::Total total, const Graph& graph,
+                    const std::map<std::string, double, std::less<>>& numberOfValue);
 /// Numbers of sites on the nodes that stand for them: of the canonical graph, or of the rewritten one where
 /// `rewritten` is given (replacements). Sites without a number are left out.
 Overlay siteNumbers(std::string name, std::string unit, Overlay::Total total, const Graph& graph,

@@ -159,6 +159,18 @@ void readOptional(const JsonView& view, const BenchLoad& load, std::optional<Ben
     }
 }
 
+NodeTimes::ByName readTimes(const JsonView& view) {
+    NodeTimes::ByName times;
+    for (const auto& [name, time] : view.members())
+        times.emplace(name, positive(time));
+    return times;
+}
+
+NodeTimes readNodeTimes(const JsonView& view) {
+    view.expectKeys({"fingerprint", "before", "after"});
+    return {view.at("fingerprint").text(), readTimes(view.at("before")), readTimes(view.at("after"))};
+}
+
 void readOthers(const JsonView& view, BenchReport& report) {
     if (view.has("native"))
         readOptional(view.at("native"), report.load, report.native, report.nativeReason);
@@ -175,13 +187,15 @@ void readOthers(const JsonView& view, BenchReport& report) {
                                      {"products", &report.products}})
         if (view.has(key))
             *value = view.at(key).raw();
+    if (view.has("node_ms"))
+        report.nodeTimes = readNodeTimes(view.at("node_ms"));
 }
 
 BenchReport readReport(const JsonView& view) {
     BenchReport report;
     view.expectKeys({"schema", "model", "machine", "load", "before", "after", "change"},
                     {"patterns", "native", "against_native", "native_check", "eager", "against_eager",
-                     "profile", "memory", "products"});
+                     "profile", "memory", "products", "node_ms"});
     readModel(view.at("model"), report);
     view.at("machine").members(); // of any worker, perhaps a later one: shown, not interpreted
     report.machine = view.at("machine").raw();

@@ -106,6 +106,10 @@ void addOthers(const BenchReport& report, Json& json) {
                                      {"products", &report.products}})
         if (!value->is_null())
             json[key] = Json(*value);
+    if (report.nodeTimes)
+        json["node_ms"] = {{"fingerprint", report.nodeTimes->fingerprint},
+                           {"before", report.nodeTimes->before},
+                           {"after", report.nodeTimes->after}};
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/session/bench_statistics.h"
+#include "app/session/node_times.h"
 #include "app/session/weight_format.h"
 #include "core/support/result.h"
 
@@ -100,8 +101,9 @@ struct BenchReport {
     /// What the worker says, shown and not interpreted; null where it was not asked: {"relative_error",
     /// "tokens", "equal"} of the hand-written code against the model.
     nlohmann::json nativeCheck;
-    nlohmann::json profile; ///< {"before", "after", "native"}: see BenchEngines::profile
-    nlohmann::json memory;  ///< {"peak_bytes", "weight_bytes", "kv_cache_bytes"}
+    nlohmann::json profile; ///< {"before", "after", "native"}: see BenchEngines::profile, without "nodes"
+    std::optional<NodeTimes> nodeTimes; ///< of the same run; nothing: not asked for
+    nlohmann::json memory;              ///< {"peak_bytes", "weight_bytes", "kv_cache_bytes"}
     nlohmann::json
         products; ///< "before", "after" with weights in fewer bits, see Runtime::products; else null
 };
@@ -120,11 +122,12 @@ Comparison effectOf(const PatternEffect& effect, const BenchReport& report, Quan
 inline constexpr int kBenchSchema = 1;
 
 /// {"schema", "model", "machine", "load", "before", "after", "change"}, and what was asked for of "native",
-/// "against_native", "eager", "against_eager", "patterns", "profile", "memory", "products". A program is
-/// {"tokens_per_s":
-/// {"median", "min", "max"}} of the load's main quantity, the same under "prefill" and "decode", latency and
-/// rounds. "against_native" is after over native, as "change" is after over before. Where a program was asked
-/// for and cannot be had, it is {"available": false, "reason"}.
+/// "against_native", "eager", "against_eager", "patterns", "profile", "memory", "products", "node_ms". A
+/// program is {"tokens_per_s": {"median", "min", "max"}} of the load's main quantity, the same under
+/// "prefill" and "decode", latency and rounds. "against_native" is after over native, as "change" is after
+/// over before. Where a program was asked for and cannot be had, it is {"available": false, "reason"}.
+/// "node_ms" is
+/// {"fingerprint", "before": {name: ms}, "after"}, see NodeTimes.
 nlohmann::ordered_json toJson(const BenchReport& report);
 /// Strict: an unknown key or schema, a wrong type and figures that do not agree with their rounds are errors
 /// that name the place. `where`: the file.

@@ -235,6 +235,21 @@ Status run(Runtime& runtime, const json& params, EagerRounds& eager, BenchRecord
     return events;
 }
 
+/// The profile keeps what is shown as it is; what it says of nodes goes by the canonical graph's.
+void takeNodeTimes(BenchReport& report, const TracedModel& model, const Graph& rewritten) {
+    if (!report.profile.is_object())
+        return;
+    const auto timesOf = [&](const char* program, const Graph& graph) {
+        return nodeTimes(report.profile.value(program, json()), graph, model.canonical);
+    };
+    NodeTimes times{model.fingerprint, timesOf("before", model.canonical), timesOf("after", rewritten)};
+    if (!times.before.empty() || !times.after.empty())
+        report.nodeTimes = std::move(times);
+    for (json& of : report.profile)
+        if (of.is_object())
+            of.erase("nodes");
+}
+
 } // namespace
 
 Decisions withoutPattern(const Analysis& analysis, const Decisions& decisions, const std::string& pattern) {
@@ -278,7 +293,9 @@ Result<BenchReport> measure(Session& session, Runtime& runtime, const MeasureReq
     BenchRecorder recorder(std::move(report));
     if (auto ran = run(runtime, params, eager, recorder, observer, job); !ran)
         return ran.error();
-    return recorder.report();
+    BenchReport measured = recorder.report();
+    takeNodeTimes(measured, model, rewritten->graph);
+    return measured;
 }
 
 } // namespace workbench

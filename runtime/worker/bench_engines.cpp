@@ -54,6 +54,15 @@ Json familiesJson(const Graph& graph, const std::vector<double>& seconds) {
     return families;
 }
 
+/// By the name of the first value that a node makes.
+Json nodesJson(const Graph& graph, const std::vector<double>& seconds) {
+    Json nodes = Json::object();
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+        if (seconds[i] > 0 && !graph.nodes[i].outputs.empty())
+            nodes[graph.value(graph.nodes[i].outputs.front()).name] = seconds[i];
+    return nodes;
+}
+
 } // namespace
 
 /// All caches together, and that of the comparison, take half of what is free at most.
@@ -161,8 +170,10 @@ Result<Json> BenchEngines::profile(const benchmark::Load& load, const std::atomi
                            {"step_s", sample->stepSeconds},
                            {"model_s", sample->modelSeconds},
                            {"kernels", kernelsJson(kernels)}};
-        if (entry.program)
+        if (entry.program) {
             all[entry.name]["families"] = familiesJson(entry.program->graph(), seconds);
+            all[entry.name]["nodes"] = nodesJson(entry.program->graph(), seconds);
+        }
     }
     return all;
 }

@@ -32,7 +32,8 @@ public:
     const Json& native() const { return m_native; }
     std::int64_t cacheBytes() const { return m_cacheBytes; }
     /// Runs the load once more on each program with clocks at kernels and nodes: by program
-    /// {"steps", "step_s", "model_s", "kernels": {name: seconds}, "families": {name: seconds}}.
+    /// {"steps", "step_s", "model_s", "kernels": {name: seconds}, "families": {name: seconds}, "nodes": {name
+    /// of a value: seconds}}.
     Result<Json> profile(const benchmark::Load& load, const std::atomic<bool>& cancel);
 
 private:

@@ -1,5 +1,6 @@
 """`workbench render` draws a module's graph without a display."""
 
+import json
 import struct
 import xml.etree.ElementTree as ElementTree
 
@@ -82,6 +83,27 @@ def test_proofs_and_measured_gains_are_laid_over_the_graph(llama, tmp_path):
     ).expect(BAD_INPUT).err  # nothing is applied there
 
 
+def test_the_measured_time_of_nodes_is_laid_over_both_graphs(llama, tmp_path):
+    bench = tmp_path / "bench.json"
+    options = ["--json", "--rounds", "2", "--new-tokens", "4"]
+    report = workbench("bench", llama, "--apply-all", *options).expect(DONE).json()
+    bench.write_text(json.dumps(report))
+    # Nearly all of the time in the model is the nodes'.
+    for program in ("before", "after"):
+        profile = report["profile"][program]
+        model_ms = 1000 * profile["model_s"] / profile["steps"]
+        assert 0.5 * model_ms < sum(report["node_ms"][program].values()) <= model_ms
+    assert len(report["node_ms"]["after"]) < len(report["node_ms"]["before"])
+    time = ["--overlay", "time", "--measurement", bench]
+    legend = _svg(llama, tmp_path, *time)
+    assert any(text.startswith("measured time before") for text in legend)
+    assert any(text.endswith(" ms") for text in legend)
+    rewritten = _svg(llama, tmp_path, *time, "--apply-all", "--rewritten")
+    assert any(text.startswith("measured time after") for text in rewritten)
+    other = support.model("qwen3")
+    workbench("render", other, *time, "-o", tmp_path / "none.svg").expect_error(BAD_INPUT, "another graph", "LlamaForCausalLM")
+
+
 def test_it_needs_no_display(llama, tmp_path):
     # What the session has does not matter.
     environment = support.environment(DISPLAY=None, WAYLAND_DISPLAY=None, QT_QPA_PLATFORM="xcb")
@@ -96,6 +118,7 @@ def test_it_needs_no_display(llama, tmp_path):
         (["--theme", "sepia"], "sepia"),
         (["--overlay", "error"], "--plan"),
         (["--overlay", "gain"], "--measurement"),
+        (["--overlay", "time"], "--measurement"),
     ],
 )
 def test_wrong_usage_says_what_there_is(llama, tmp_path, options, said):

@@ -43,8 +43,16 @@ void Breadcrumbs::setWay(const QString& root, const std::vector<std::string>& pa
         addPart(i == 0 ? root : qt(name), QString::fromStdString(paths[i]), i + 1 == paths.size());
     }
     m_layout->addStretch();
-    QTimer::singleShot(0, this,
-                       [this] { horizontalScrollBar()->setValue(horizontalScrollBar()->maximum()); });
+    QTimer::singleShot(0, this, &Breadcrumbs::showEnd);
+}
+
+void Breadcrumbs::showEnd() {
+    horizontalScrollBar()->setValue(horizontalScrollBar()->maximum());
+}
+
+void Breadcrumbs::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    showEnd();
 }
 
 void Breadcrumbs::addPart(const QString& text, const QString& path, bool last) {

@@ -25,7 +25,11 @@ public:
 Q_SIGNALS:
     void scopeRequested(const QString& path);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void showEnd(); ///< where one is
     void addPart(const QString& text, const QString& path, bool last);
 
     QWidget* m_row;

@@ -86,6 +86,7 @@ QWidget* CanvasPanel::buildBar() {
     m_way = new Breadcrumbs(bar);
     m_total = new QLabel(bar);
     m_total->setObjectName("overlayTotal");
+    m_total->setToolTip(tr("Of the graph that is shown"));
     m_overlayChoice = new QComboBox(bar);
     m_overlayChoice->setObjectName("overlayChoice");
     m_overlayChoice->setAccessibleName(tr("Numbers over the graph"));

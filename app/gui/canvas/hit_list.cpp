@@ -70,8 +70,13 @@ HitList::HitList(HitsModel& hits, QWidget* parent) : QTreeView(parent), m_model(
 void HitList::fit() {
     const int rows = m_model.rowCount();
     setVisible(rows > 0);
-    setColumnWidth(HitsModel::kName, 24 * fontMetrics().averageCharWidth());
     updateGeometry();
+}
+
+/// Names and places are equally long.
+void HitList::resizeEvent(QResizeEvent* event) {
+    QTreeView::resizeEvent(event);
+    setColumnWidth(HitsModel::kName, viewport()->width() / 2);
 }
 
 QSize HitList::sizeHint() const {

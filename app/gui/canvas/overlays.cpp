@@ -31,6 +31,18 @@ Overlay gains(const Document& document) {
     });
 }
 
+Overlay timesBefore(const Document& document) {
+    static const NodeTimes kNothing;
+    const NodeTimes& times = document.nodeTimes() ? *document.nodeTimes() : kNothing;
+    return nodeNumbers("measured time before", "ms", Overlay::Total::sum, document.graph(), times.before);
+}
+
+Overlay timesAfter(const Document& document) {
+    static const NodeTimes kNothing;
+    const NodeTimes& times = document.nodeTimes() ? *document.nodeTimes() : kNothing;
+    return nodeNumbers("measured time after", "ms", Overlay::Total::sum, document.graph(), times.after);
+}
+
 } // namespace
 
 const std::vector<OverlayChoice>& overlayChoices() {
@@ -39,6 +51,12 @@ const std::vector<OverlayChoice>& overlayChoices() {
          [](const Document& document) { return weightBytes(document.graph()); }},
         {"error", QT_TRANSLATE_NOOP("overlays", "Error of the rewrite"),
          QT_TRANSLATE_NOOP("overlays", "no errors yet: verify some sites"), errors},
+        {"time", QT_TRANSLATE_NOOP("overlays", "Measured time before"),
+         QT_TRANSLATE_NOOP("overlays", "no times yet: measure with the time by kind of operator"),
+         timesBefore},
+        {"time_after", QT_TRANSLATE_NOOP("overlays", "Measured time after"),
+         QT_TRANSLATE_NOOP("overlays", "no times yet: measure with the time by kind of operator"),
+         timesAfter},
         {"gain", QT_TRANSLATE_NOOP("overlays", "Measured gain"),
          QT_TRANSLATE_NOOP("overlays", "no gains yet: measure the patterns"), gains},
     };
@@ -54,9 +72,8 @@ QString totalText(const Overlay& overlay, const Diagram& diagram) {
     const double total = totalOf(overlay, all);
     if (std::isnan(total))
         return {};
-    const char* format = overlay.total == Overlay::Total::sum
-                             ? QT_TRANSLATE_NOOP("overlays", "in this scope: %1")
-                             : QT_TRANSLATE_NOOP("overlays", "largest in this scope: %1");
+    const char* format = overlay.total == Overlay::Total::sum ? QT_TRANSLATE_NOOP("overlays", "total %1")
+                                                              : QT_TRANSLATE_NOOP("overlays", "largest %1");
     return QCoreApplication::translate("overlays", format)
         .arg(QString::fromStdString(overlayText(overlay, total)));
 }

@@ -54,6 +54,7 @@ private:
     void estimate();
     void copyReports();
     void verify(bool selectedOnly);
+    void verifyNow(bool selectedOnly);
     void tellResult(const Result<VerifyReport>& report, std::size_t asked);
     void tell(const QString& text, bool good);
     void updateVerify();

@@ -10,10 +10,13 @@
 #include "app/session/site_list.h"
 
 #include <QtGui/QGuiApplication>
+#include <QtGui/QIcon>
+#include <QtGui/QPainter>
 #include <QtGui/QPalette>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace workbench::gui {
@@ -22,6 +25,28 @@ namespace {
 const Theme& theme() {
     return QGuiApplication::palette().color(QPalette::Base).lightness() < 128 ? Theme::darkOne()
                                                                               : Theme::light();
+}
+
+/// A pattern's colour in a ring of the background's: it stands out from a chosen row, too.
+QIcon swatch(const Theme& theme, std::int32_t slot) {
+    static std::map<std::pair<const Theme*, std::int32_t>, QIcon> made;
+    const auto [place, isNew] = made.try_emplace({&theme, slot});
+    if (!isNew)
+        return place->second;
+    constexpr int kSize = 16, kRing = 2;
+    constexpr qreal kSharp = 2; // pixels for each of a screen's
+    QPixmap pixmap(QSize(kSize, kSize) * kSharp);
+    pixmap.setDevicePixelRatio(kSharp);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    const QRectF outside(0, 0, kSize, kSize);
+    painter.setBrush(theme.background);
+    painter.drawRoundedRect(outside, 4, 4);
+    painter.setBrush(theme.slot(slot));
+    painter.drawRoundedRect(outside.adjusted(kRing, kRing, -kRing, -kRing), 3, 3);
+    return place->second = QIcon(pixmap);
 }
 
 std::vector<std::size_t> ranksOf(const std::vector<Site>& sites) {
@@ -194,7 +219,7 @@ QVariant SitesModel::data(const QModelIndex& index, int role) const {
     case Qt::ForegroundRole:
         return colour(row, column);
     case Qt::DecorationRole:
-        return column == kPattern ? QVariant(theme().slot(colourSlot(site(row).pattern))) : QVariant();
+        return column == kPattern ? QVariant(swatch(theme(), colourSlot(site(row).pattern))) : QVariant();
     case Qt::CheckStateRole:
         if (column != kPattern || site(row).verdict != SiteVerdict::applicable)
             return {};

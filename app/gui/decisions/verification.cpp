@@ -43,7 +43,12 @@ QString lossText(const VerifyReport& report) {
 
 } // namespace
 
+/// Decisions of a moment ago count.
 void DecisionsPanel::verify(bool selectedOnly) {
+    document().whenRewritten(this, [this, selectedOnly] { verifyNow(selectedOnly); });
+}
+
+void DecisionsPanel::verifyNow(bool selectedOnly) {
     const std::vector<std::size_t> sites = selectedSites();
     const Decisions only = selectedOnly ? applyOnly(document().analysis(), sites) : Decisions();
     const auto& outcomes = document().rewritten()->outcomes;
@@ -93,6 +98,9 @@ void DecisionsPanel::tellResult(const Result<VerifyReport>& report, std::size_t 
             .arg(report->kind == "weights" ? tr("on the model's own weights") : tr("on random weights"))
             .arg(report->endToEnd.relativeError, 0, 'e', 1)
             .arg(report->endToEnd.tolerance, 0, 'e', 1);
+    if (report->engine && !report->engine->passed)
+        text += ' ' + tr("As the engine runs it, in chunks, their error is %1.")
+                          .arg(report->engine->relativeError, 0, 'e', 1);
     if (report->greedy.differences == 0)
         text += ' ' + tr("Greedy text is the same over %n tokens.", nullptr,
                          static_cast<int>(report->greedy.tokens));

@@ -137,6 +137,7 @@ void Document::take(const OpenRequest& request, Opened opened) {
     m_tree = std::move(opened.tree);
     m_rewritten = std::move(opened.rewritten);
     m_measured.clear();
+    m_nodeTimes.reset();
     startAnotherRuntime(); // the old one has weights of files that may be others now
     m_saved = std::move(opened.saved);
     m_unsavedProofs = false;
@@ -201,6 +202,13 @@ const SpeedGain* Document::gain(std::size_t site) const {
 
 void Document::setMeasured(std::map<std::string, SpeedGain> bySite) {
     m_measured = {std::make_move_iterator(bySite.begin()), std::make_move_iterator(bySite.end())};
+    Q_EMIT measuredChanged();
+}
+
+void Document::setNodeTimes(const NodeTimes& times) {
+    if (times.fingerprint != m_session->model().fingerprint)
+        return;
+    m_nodeTimes = times;
     Q_EMIT measuredChanged();
 }
 

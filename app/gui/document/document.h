@@ -3,9 +3,13 @@
 #include "app/gui/document/autosaver.h"
 #include "app/gui/document/file_watch.h"
 #include "app/gui/document/jobs.h"
+#include "app/session/node_times.h"
 #include "app/session/site_evidence.h"
 #include "core/graph/module_tree.h"
 
+#include <QtCore/QPointer>
+
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,11 +66,14 @@ public:
     /// Of the decisions of a moment ago: rewrittenChanged() says when it follows.
     const std::shared_ptr<const Rewritten>& rewritten() const { return m_rewritten; }
     bool rewrittenIsCurrent() const { return !m_rewriting; }
+    /// At once, or as soon as rewritten() is of the latest decisions; never when the rewrite fails.
+    void whenRewritten(QObject* receiver, std::function<void()> then);
     const SiteOutcome& outcome(std::size_t site) const { return m_rewritten->outcomes[site]; }
     Decision decision(std::size_t site) const; ///< the user's, at once
     QString note(std::size_t site) const;
     const PlanProof* proof(std::size_t site) const; ///< nullptr: none
     const SpeedGain* gain(std::size_t site) const;  ///< measured; nullptr: it is not
+    const NodeTimes* nodeTimes() const { return m_nodeTimes ? &*m_nodeTimes : nullptr; } ///< likewise
 
     // Decisions. `what` tells the step in the undo menu: "reject qkv in layers 0-3".
     void apply(const std::vector<std::size_t>& sites, Decision decision, const QString& what);
@@ -103,6 +110,7 @@ public:
     /// The model's directory where the worker runs; "": as here.
     void setWorkerModel(const QString& directory);
     void setMeasured(std::map<std::string, SpeedGain> bySite);
+    void setNodeTimes(const NodeTimes& times); ///< those of another graph are left alone
 
     // The plan.
     QString planFile() const { return m_planFile; }
@@ -156,6 +164,7 @@ private:
     std::shared_ptr<const ModuleTree> m_tree;
     std::shared_ptr<const Rewritten> m_rewritten;
     std::map<std::string, SpeedGain, std::less<>> m_measured;
+    std::optional<NodeTimes> m_nodeTimes;
     QString m_planFile;
     FileContent m_planContent;
     QString m_worker;
@@ -165,6 +174,7 @@ private:
     bool m_modified = false;
     bool m_unsavedProofs = false;
     bool m_rewriting = false;
+    std::vector<std::pair<QPointer<QObject>, std::function<void()>>> m_afterRewriting;
     int m_turn = 0; ///< counts openings: what an earlier one started is not for this one
     Choices m_saved;
     JobHandle m_opening;

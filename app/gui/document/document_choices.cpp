@@ -68,15 +68,26 @@ void Document::rewriteAgain() {
         this, [](Session& session, const Job&) { return session.rewritten(); },
         [this, turn, decided = m_session->decisions()](Result<std::shared_ptr<const Rewritten>> made) {
             m_rewriting = false;
+            if (m_session->decisions() != decided)
+                rewriteAgain();
             if (turn == m_turn && made) {
                 m_rewritten = std::move(made).value();
                 Q_EMIT rewrittenChanged();
             } else if (turn == m_turn && made.error().code != ErrorCode::cancelled) {
                 Q_EMIT failed(made.error());
             }
-            if (m_session->decisions() != decided)
-                rewriteAgain();
+            if (m_rewriting)
+                return;
+            for (const auto& [receiver, then] : std::exchange(m_afterRewriting, {}))
+                if (receiver && made)
+                    then();
         });
+}
+
+void Document::whenRewritten(QObject* receiver, std::function<void()> then) {
+    if (rewrittenIsCurrent())
+        return then();
+    m_afterRewriting.emplace_back(receiver, std::move(then));
 }
 
 JobHandle Document::runJob(QObject* receiver, const QString& title, SessionWork work) {

@@ -42,6 +42,7 @@ ModulePage::ModulePage(const std::string& path, const std::string& weight, const
                 .arg(module.nodes)
                 .arg(module.parameterCount)
                 .arg(qt(bytesText(double(module.parameterBytes)))));
+    addTimes([&](NodeId node) { return isWithin(graph().modulePath(node), path); });
     if (!module.children.empty()) {
         const auto childLink = [](const ModuleInfo& child) {
             return moduleLink(child.path, lastPart(child.path).toHtmlEscaped()) + ' ' +

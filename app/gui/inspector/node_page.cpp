@@ -47,6 +47,7 @@ NodePage::NodePage(NodeId node, const PageContext& context, QWidget* parent) : P
     const QString title =
         inspected.outputs.empty() ? qt(inspected.op) : qt(inspected.outputs.front().argument);
     addTitle(title.toHtmlEscaped(), escaped(inspected.op) + "<br>" + pathLinks(inspected.modules));
+    addTimes([node](NodeId other) { return other == node; });
     addInputs(inspected);
     addOutputs(inspected);
     if (!inspected.attributes.empty()) {

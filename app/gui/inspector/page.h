@@ -45,6 +45,8 @@ protected:
 
     /// "bf16[1, T, 576]"
     QString type(const TensorMeta& meta) const;
+    /// Measured time of a step that these nodes take together; nothing where it was not measured.
+    void addTimes(const std::function<bool(NodeId)>& counts);
     /// Statistics and histogram of a parameter, read when the section is open.
     void addWeight(Section* section, const Input& input);
     /// The source lines with the node's line marked.

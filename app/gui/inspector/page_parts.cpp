@@ -41,6 +41,26 @@ const SourceForm* formFor(const SourceForms& forms, const std::string& module, c
 
 } // namespace
 
+void Page::addTimes(const std::function<bool(NodeId)>& counts) {
+    const NodeTimes* times = document().nodeTimes();
+    if (!times)
+        return;
+    double before = 0, after = 0;
+    const auto add = [](double& sum, const NodeTimes::ByName& of, const std::string& name) {
+        if (const auto found = of.find(name); found != of.end())
+            sum += found->second;
+    };
+    for (NodeId node = 0; node < static_cast<NodeId>(graph().nodes.size()); ++node)
+        if (const auto& outputs = graph().node(node).outputs; !outputs.empty() && counts(node)) {
+            add(before, times->before, graph().value(outputs.front()).name);
+            add(after, times->after, graph().value(outputs.front()).name);
+        }
+    if (before > 0 || after > 0)
+        addText(tr("measured: %L1 ms of a step before the rewrites, %L2 ms after")
+                    .arg(before, 0, 'f', 3)
+                    .arg(after, 0, 'f', 3));
+}
+
 void Page::addWeight(Section* section, const Input& input) {
     const QString name = qt(input.target);
     section->add(

@@ -52,7 +52,12 @@ void MeasurePanel::end() {
     showControls();
 }
 
+/// Decisions of a moment ago count.
 void MeasurePanel::start() {
+    document().whenRewritten(this, [this] { startNow(); });
+}
+
+void MeasurePanel::startNow() {
     const MeasureChoice choice = m_form->choice();
     if (const QString fault = m_form->fault(); !fault.isEmpty())
         return notice(fault);
@@ -104,6 +109,8 @@ void MeasurePanel::finishMeasure(const Result<BenchReport>& result) {
     m_form->rememberWorker();
     m_form->showWorker(result->machine);
     publishGains(*result);
+    if (result->nodeTimes)
+        document().setNodeTimes(*result->nodeTimes);
     showControls();
 }
 
@@ -201,6 +208,8 @@ void MeasurePanel::openReport(const QString& file) {
             m_isOurs = false;
             notice({});
             m_results->setOpened(*report, file);
+            if (report->nodeTimes)
+                document().setNodeTimes(*report->nodeTimes);
             showControls();
         });
 }

@@ -61,11 +61,11 @@ void MeasurePanel::makeActions() {
         connect(action, &QAction::triggered, this, slot);
         return action;
     };
-    m_startAction = make("startMeasuring", tr("&Measure Speed"), &MeasurePanel::start);
-    m_stopAction = make("stopMeasuring", tr("S&top Measuring"), &MeasurePanel::stop);
-    m_openAction = make("openMeasurement", tr("Open Measurement…"), &MeasurePanel::openByDialog);
+    m_startAction = make("startMeasuring", tr("&Measure speed"), &MeasurePanel::start);
+    m_stopAction = make("stopMeasuring", tr("S&top measuring"), &MeasurePanel::stop);
+    m_openAction = make("openMeasurement", tr("Open measurement…"), &MeasurePanel::openByDialog);
     m_openAction->setToolTip(tr("Opens what “workbench bench --json” or another window wrote."));
-    m_saveAction = make("saveMeasurement", tr("Save Measurement…"), &MeasurePanel::saveByDialog);
+    m_saveAction = make("saveMeasurement", tr("Save measurement…"), &MeasurePanel::saveByDialog);
 }
 
 /// The form scrolls in a flat dock; the buttons and what they say stay in sight.
@@ -209,14 +209,14 @@ void MeasurePanel::selectSite(const QString& id) {
 }
 
 void MeasurePanel::openByDialog() {
-    const QString file = QFileDialog::getOpenFileName(this, tr("Open Measurement"), {},
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open measurement"), {},
                                                       tr("Measurements (*.json);;All files (*)"));
     if (!file.isEmpty())
         openReport(file);
 }
 
 void MeasurePanel::saveByDialog() {
-    const QString file = QFileDialog::getSaveFileName(this, tr("Save Measurement"), "bench.json",
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save measurement"), "bench.json",
                                                       tr("Measurements (*.json);;All files (*)"));
     if (!file.isEmpty())
         saveReport(file);

@@ -40,6 +40,7 @@ public:
     void themeChanged() override;
 
 private:
+    void startNow();
     QWidget* makeLeft();
     QWidget* makeForm();
     void makeActions();

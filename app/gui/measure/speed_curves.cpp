@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kGap = 8;
 constexpr double kNarrowestStep = 3; ///< pixels of a round
+constexpr qint64 kFirstRounds = 8;   ///< that a long measurement has room for at first
 
 /// Where the curves are drawn, and how values become points there.
 struct Plot {
@@ -184,7 +185,13 @@ SpeedCurves::SpeedCurves(QWidget* parent) : QWidget(parent) {
 
 void SpeedCurves::setSeries(std::vector<SpeedSeries> series, qint64 rounds) {
     m_series = std::move(series);
-    m_rounds = std::max<qint64>(1, rounds);
+    std::size_t begun = 1;
+    for (const SpeedSeries& one : m_series)
+        begun = std::max(begun, one.rounds.size() + 1);
+    qint64 shown = kFirstRounds;
+    while (shown < static_cast<qint64>(begun))
+        shown *= 2;
+    m_rounds = std::clamp<qint64>(rounds, 1, shown);
     QStringList lines;
     bool anyRound = false;
     for (const SpeedSeries& one : m_series) {

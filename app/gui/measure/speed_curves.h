@@ -23,6 +23,7 @@ class SpeedCurves : public QWidget {
 public:
     explicit SpeedCurves(QWidget* parent = nullptr);
 
+    /// `rounds` of the whole measurement; the axis of a long one grows with it.
     void setSeries(std::vector<SpeedSeries> series, qint64 rounds);
     void setHint(const QString& hint); ///< shown while there is nothing else
 

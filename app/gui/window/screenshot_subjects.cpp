@@ -1,9 +1,18 @@
+#include "app/gui/canvas/overlays.h"
+#include "app/gui/canvas/search_bar.h"
 #include "app/gui/window/consent_dialog.h"
 #include "app/gui/window/help_dialogs.h"
 #include "app/gui/window/recent_models.h"
 #include "app/gui/window/screenshots.h"
 #include "app/gui/window/setup_dialog.h"
-#include "app/gui/window/workspace.h"
+
+#include <QtGui/QAction>
+#include <QtWidgets/QCheckBox>
+#include <QtWidgets/QComboBox>
+#include <QtWidgets/QLabel>
+#include <QtWidgets/QLineEdit>
+#include <QtWidgets/QProgressBar>
+#include <QtWidgets/QSpinBox>
 
 /// What is pictured.
 
@@ -26,29 +35,77 @@ OwnCode someCode() {
 
 } // namespace
 
+/// As a user would do it.
+void Screenshots::act(const char* action) {
+    find<QAction>(action)->trigger();
+}
+
+/// The window with a panel in front, and nothing left of the picture before.
+QWidget* Screenshots::front(const QString& id) {
+    find<SearchBar>("searchBar")->close();
+    find<QComboBox>("overlayChoice")->setCurrentIndex(0);
+    m_tab->workspace()->resetLayout();
+    m_tab->workspace()->showPanel(id);
+    return &m_window;
+}
+
 /// The window's own model: each panel in front, and the graph as it is seen first, then at a site.
 void Screenshots::addPanels() {
-    const auto panel = [this](const QString& id) {
-        m_tab->workspace()->resetLayout();
-        m_tab->workspace()->showPanel(id);
-        return &m_window;
-    };
-    m_subjects.push_back({"first", [this, panel] {
+    m_subjects.push_back({"first", [this] {
                               m_tab->selection().selectModule("");
                               m_tab->selection().reveal();
-                              return panel("canvas");
+                              return front("canvas");
                           }});
     for (const QString& id : m_tab->workspace()->ids())
-        m_subjects.push_back({id, [this, panel, id] {
-                                  QWidget* shown = panel(id);
+        m_subjects.push_back({id, [this, id] {
+                                  QWidget* shown = front(id);
                                   choose("add-rms-norm");
                                   return shown;
                               }});
-    m_subjects.push_back({"site", [this, panel] {
-                              QWidget* shown = panel("canvas");
+    m_subjects.push_back({"site", [this] {
+                              QWidget* shown = front("canvas");
                               choose("qkv");
                               return shown;
                           }});
+}
+
+void Screenshots::addSearch() {
+    const auto show = [this] {
+        QWidget* shown = front("canvas");
+        act("find");
+        find<QLineEdit>("searchText")->setText("rms-norm");
+        return shown;
+    };
+    m_subjects.push_back(
+        {"search", show, true, [this] { return !find<QLabel>("searchCount")->text().isEmpty(); }});
+}
+
+void Screenshots::addOverlays() {
+    for (const OverlayChoice& choice : overlayChoices())
+        m_subjects.push_back({QString("overlay-%1").arg(choice.id), [this, id = QString(choice.id)] {
+                                  QWidget* shown = front("canvas");
+                                  auto* choices = find<QComboBox>("overlayChoice");
+                                  choices->setCurrentIndex(choices->findData(id));
+                                  return shown;
+                              }});
+}
+
+/// It runs on from picture to picture; whoever ends the pictures ends it.
+void Screenshots::addRunningMeasurement() {
+    const auto show = [this] {
+        QWidget* shown = front("measure");
+        if (!m_tab->document().busy()) {
+            find<QCheckBox>("leaveOneOut")->setChecked(false);
+            find<QSpinBox>("rounds")->setValue(1000);
+            act("startMeasuring");
+        }
+        return shown;
+    };
+    const auto isReady = [this] {
+        const int programRounds = find<QProgressBar>("measureProgress")->value();
+        return programRounds >= 12 || !m_tab->document().busy(); // some of it is to be seen, or it failed
+    };
+    m_subjects.push_back({"measuring", show, true, isReady});
 }
 
 /// Windows of their own: the start page, and a model that is not there.

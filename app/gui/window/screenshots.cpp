@@ -1,9 +1,8 @@
 #include "app/gui/window/screenshots.h"
 
-#include "app/gui/window/workspace.h"
-
 #include <QtCore/QDir>
 #include <QtCore/QTimer>
+#include <QtWidgets/QCheckBox>
 
 namespace workbench::gui {
 namespace {
@@ -11,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr QSize kSizes[] = {{1280, 800}, {2560, 1440}};
 constexpr auto kPause = 150ms; // layouts and animations that follow a change
-constexpr int kQuiet = 3;      // pauses in a row without work
+constexpr int kQuiet = 3;      // pauses in a row in which all was ready
 
 } // namespace
 
@@ -43,10 +42,13 @@ void Screenshots::opened() {
         return;
     decideSomething();
     addPages();
-    addPanels();
     addDialogs();
+    addPanels();
+    addSearch();
+    addOverlays();
+    addRunningMeasurement(); // last: it takes the place of the one that is done
     addShots();
-    next();
+    proveAndMeasure([this] { next(); });
 }
 
 /// A window in the middle of its work tells more than a fresh one.
@@ -64,6 +66,19 @@ void Screenshots::decideSomething() {
     document.setNote(applicable.back(), tr("slower with short prompts"));
 }
 
+/// So that columns, overlays and results have numbers.
+void Screenshots::proveAndMeasure(std::function<void()> then) {
+    const TracedModel& model = m_tab->document().session().model();
+    if (!model.hasWeights || !model.runnable)
+        return then();
+    act("verifyAll");
+    settle([this, then = std::move(then)] {
+        find<QCheckBox>("leaveOneOut")->setChecked(true);
+        act("startMeasuring");
+        settle(then);
+    });
+}
+
 /// The first site of a pattern, seen in the graph; without one the first of all.
 void Screenshots::choose(const char* pattern) {
     const std::vector<Site>& sites = m_tab->document().analysis().sites;
@@ -79,15 +94,14 @@ void Screenshots::choose(const char* pattern) {
 }
 
 void Screenshots::addShots() {
-    for (std::size_t i = 0; i < m_subjects.size(); ++i)
-        if (!m_subjects[i].isWindow)
+    for (std::size_t i = 0; i < m_subjects.size(); ++i) {
+        const std::vector<QSize> sizes = m_subjects[i].isWindow
+                                             ? std::vector<QSize>(std::begin(kSizes), std::end(kSizes))
+                                             : std::vector<QSize>{QSize()};
+        for (const QSize& size : sizes)
             for (const bool isDark : {false, true})
-                m_shots.push_back({i, QSize(), isDark});
-    for (const QSize& size : kSizes)
-        for (const bool isDark : {false, true})
-            for (std::size_t i = 0; i < m_subjects.size(); ++i)
-                if (m_subjects[i].isWindow)
-                    m_shots.push_back({i, size, isDark});
+                m_shots.push_back({i, size, isDark});
+    }
 }
 
 void Screenshots::next() {
@@ -102,13 +116,14 @@ void Screenshots::next() {
     QWidget* widget = subject.show();
     if (shot.size.isValid())
         widget->resize(shot.size);
-    settle([this, shot, widget] {
+    const auto take = [this, shot, widget] {
         QString name = m_subjects[shot.subject].name;
         if (shot.size.isValid())
             name += QString("-%1x%2").arg(shot.size.width()).arg(shot.size.height());
         if (shoot(*widget, name + (shot.isDark ? "-dark.png" : "-light.png")))
             next();
-    });
+    };
+    settle(take, subject.isReady);
 }
 
 bool Screenshots::shoot(QWidget& widget, const QString& name) {
@@ -122,11 +137,13 @@ bool Screenshots::shoot(QWidget& widget, const QString& name) {
     return false;
 }
 
-/// Goes on when nothing has worked for a while.
-void Screenshots::settle(std::function<void()> then) {
+/// Goes on when it has been ready for a while.
+void Screenshots::settle(std::function<void()> then, std::function<bool()> isReady) {
+    if (!isReady)
+        isReady = [this] { return !m_tab->document().working(); };
     auto* timer = new QTimer(this);
-    connect(timer, &QTimer::timeout, this, [this, timer, then = std::move(then), quiet = 0]() mutable {
-        quiet = m_tab->document().working() ? 0 : quiet + 1;
+    connect(timer, &QTimer::timeout, this, [timer, then = std::move(then), isReady, quiet = 0]() mutable {
+        quiet = isReady() ? quiet + 1 : 0;
         if (quiet < kQuiet)
             return;
         timer->deleteLater();

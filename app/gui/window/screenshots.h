@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/gui/window/main_window.h"
+#include "app/gui/window/workspace.h"
 
 #include <QtCore/QSize>
 
@@ -10,8 +11,9 @@
 namespace workbench::gui {
 
 /// Pictures of what the user can see: each panel in front of a model in the middle of its work
-/// ("overview-1280x800-light.png"), the pages around it (start, a model that cannot be opened), and the
-/// dialogs. Each size of window, light and dark. Takes a while; the event loop turns meanwhile.
+/// ("overview-1280x800-light.png"), decided, proven and measured where it has weights; a search, overlays and
+/// a measurement that runs; the pages around it (start, a model that cannot be opened), and the dialogs. Each
+/// size of window, light and dark. Takes a minute or two; the event loop turns meanwhile.
 class Screenshots : public QObject {
     Q_OBJECT
 public:
@@ -29,6 +31,7 @@ private:
         std::function<QWidget*()>
             show;             ///< what is pictured, as it should look; asked for again for each picture
         bool isWindow = true; ///< in each size; a dialog has its own
+        std::function<bool()> isReady = {}; ///< to be pictured; none: when nothing has worked for a while
     };
     struct Shot {
         std::size_t subject;
@@ -38,14 +41,24 @@ private:
 
     void opened();
     void decideSomething();
+    void proveAndMeasure(std::function<void()> then);
     void choose(const char* pattern);
+    QWidget* front(const QString& id);
+    void act(const char* action);
+    template <class T>
+    T* find(const char* name) const { ///< one that the panels have
+        return m_tab->workspace()->findChild<T*>(name);
+    }
     void addPanels();
+    void addSearch();
+    void addOverlays();
+    void addRunningMeasurement();
     void addPages();
     void addDialogs();
     void addShots();
     void next();
     bool shoot(QWidget& widget, const QString& name);
-    void settle(std::function<void()> then);
+    void settle(std::function<void()> then, std::function<bool()> isReady = {});
     void end(std::optional<Error> error);
 
     MainWindow& m_window;

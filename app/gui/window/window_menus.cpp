@@ -61,26 +61,26 @@ void MainWindow::makeMenus() {
 
 void MainWindow::makeFileMenu() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
-    add(file, tr("&Open Model Folder…"), QKeySequence::Open, tr("Open a model directory"),
+    add(file, tr("&Open model folder…"), QKeySequence::Open, tr("Open a model directory"),
         [this] { chooseFolder(); });
-    add(file, tr("Open &Archive…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O, tr("Open a .pt2 archive"),
+    add(file, tr("Open &archive…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O, tr("Open a .pt2 archive"),
         [this] { chooseArchive(); });
-    add(file, tr("Open by &Name…"), Qt::CTRL | Qt::Key_L, tr("Open org/name from the Hugging Face cache"),
+    add(file, tr("Open by &name…"), Qt::CTRL | Qt::Key_L, tr("Open org/name from the Hugging Face cache"),
         [this] { chooseName(); });
-    m_recentMenu = file->addMenu(tr("Open &Recent"));
+    m_recentMenu = file->addMenu(tr("Open &recent"));
     fillRecentMenu();
     file->addSeparator();
-    addForReady(file, tr("Open &Plan…"), Qt::CTRL | Qt::SHIFT | Qt::Key_P,
+    addForReady(file, tr("Open &plan…"), Qt::CTRL | Qt::SHIFT | Qt::Key_P,
                 tr("Take the decisions of a saved plan"),
                 [this](ModelTab* tab) { m_plans->chooseAndOpen(tab); });
-    m_save = addForReady(file, tr("&Save Plan"), QKeySequence::Save, tr("Save the decisions as a plan"),
+    m_save = addForReady(file, tr("&Save plan"), QKeySequence::Save, tr("Save the decisions as a plan"),
                          [this](ModelTab* tab) { m_plans->save(tab); });
     m_save->setObjectName("save");
-    addForReady(file, tr("Save Plan &As…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
+    addForReady(file, tr("Save plan &as…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
                 tr("Save the plan under another name"), [this](ModelTab* tab) { m_plans->saveAs(tab); });
     makeExportMenu(file);
     file->addSeparator();
-    addForTab(file, tr("&Close Model"), QKeySequence::Close, tr("Close the model in front"),
+    addForTab(file, tr("&Close model"), QKeySequence::Close, tr("Close the model in front"),
               [this](ModelTab* tab) { closeTab(tab); });
     add(file, tr("&Quit"), QKeySequence::Quit, tr("Close all models and leave"), [this] { close(); });
 }
@@ -88,9 +88,9 @@ void MainWindow::makeFileMenu() {
 void MainWindow::makeExportMenu(QMenu* file) {
     QMenu* exports = file->addMenu(tr("&Export"));
     const std::tuple<QString, QString, PlanActions::Format> formats[] = {
-        {tr("Rewritten &Source…"), tr("Each rewritten forward as source and as a diff, in a folder"),
+        {tr("Rewritten &source…"), tr("Each rewritten forward as source and as a diff, in a folder"),
          PlanActions::Format::source},
-        {tr("Rewritten &Program (.pt2)…"), tr("The rewritten program as a torch.export archive"),
+        {tr("Rewritten &program (.pt2)…"), tr("The rewritten program as a torch.export archive"),
          PlanActions::Format::archive},
         {tr("&Inspection (JSON)…"), tr("Module tree, coverage, and every site with its verdict"),
          PlanActions::Format::inspection},
@@ -110,7 +110,7 @@ void MainWindow::makeEditMenu() {
     m_undo->setObjectName("undo");
     m_redo->setObjectName("redo");
     m_editMenu->addSeparator();
-    m_report = addForTab(m_editMenu, tr("&Copy Site Report"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
+    m_report = addForTab(m_editMenu, tr("&Copy site report"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
                          tr("Copy what is known of the chosen site, as Markdown"),
                          [this](ModelTab* tab) { m_plans->copyReport(tab); });
     m_report->setObjectName("copyReport");
@@ -120,12 +120,12 @@ void MainWindow::makeViewMenu() {
     m_viewMenu = menuBar()->addMenu(tr("&View"));
     m_panelMenu = m_viewMenu->addMenu(tr("&Panels"));
     makeAppearanceMenu();
-    addForReady(m_viewMenu, tr("&Reset Layout"), {}, tr("Put the panels where they were at first"),
+    addForReady(m_viewMenu, tr("&Reset layout"), {}, tr("Put the panels where they were at first"),
                 [](ModelTab* tab) {
                     if (tab->workspace())
                         tab->workspace()->resetLayout();
                 });
-    add(m_viewMenu, tr("&Full Screen"), QKeySequence(Qt::Key_F11), tr("Use the whole screen"),
+    add(m_viewMenu, tr("&Full screen"), QKeySequence(Qt::Key_F11), tr("Use the whole screen"),
         [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
     m_viewMenu->addSeparator();
 }
@@ -133,7 +133,7 @@ void MainWindow::makeViewMenu() {
 void MainWindow::makeAppearanceMenu() {
     QMenu* appearance = m_viewMenu->addMenu(tr("&Appearance"));
     auto* choices = new QActionGroup(this);
-    const std::pair<QString, Appearance::Choice> all[] = {{tr("As the &System"), Appearance::Choice::system},
+    const std::pair<QString, Appearance::Choice> all[] = {{tr("As the &system"), Appearance::Choice::system},
                                                           {tr("&Light"), Appearance::Choice::light},
                                                           {tr("&Dark"), Appearance::Choice::dark}};
     for (const auto& [text, choice] : all) {
@@ -148,7 +148,7 @@ void MainWindow::makeAppearanceMenu() {
 void MainWindow::makeModelMenu() {
     m_modelMenu = menuBar()->addMenu(tr("&Model"));
     m_modelMenu->addAction(m_stop);
-    addForReady(m_modelMenu, tr("Open A&gain"), QKeySequence::Refresh,
+    addForReady(m_modelMenu, tr("Open a&gain"), QKeySequence::Refresh,
                 tr("Read the model as it is on disk now; decisions stay"),
                 [](ModelTab* tab) { tab->document().openAgain(); });
     addForReady(m_modelMenu, tr("&Worker…"), {},
@@ -159,10 +159,10 @@ void MainWindow::makeModelMenu() {
 
 void MainWindow::makeHelpMenu() {
     QMenu* help = menuBar()->addMenu(tr("&Help"));
-    add(help, tr("Five-Minute &Tour"), QKeySequence::HelpContents, tr("The workbench on a bundled example"),
+    add(help, tr("Five-minute &tour"), QKeySequence::HelpContents, tr("The workbench on a bundled example"),
         [this] { showTour(); });
     add(help, tr("&Keyboard"), Qt::CTRL | Qt::Key_F1, tr("All shortcuts"), [this] { showShortcuts(); });
-    add(help, tr("&Python Environment…"), {}, tr("Make or check the environment that traces and runs models"),
+    add(help, tr("&Python environment…"), {}, tr("Make or check the environment that traces and runs models"),
         [this] { (new SetupDialog(m_locations, this))->open(); })
         ->setObjectName("setUpPython");
     add(help, tr("&About"), {}, tr("Versions and licence"), [this] { showAbout(); });
@@ -177,7 +177,7 @@ void MainWindow::fillRecentMenu() {
     if (m_recentMenu->isEmpty())
         return;
     m_recentMenu->addSeparator();
-    add(m_recentMenu, tr("&Clear the List"), {}, tr("Forget which models were opened"), [this] {
+    add(m_recentMenu, tr("&Clear the list"), {}, tr("Forget which models were opened"), [this] {
         forgetModels();
         QMetaObject::invokeMethod(this, &MainWindow::fillRecentMenu, Qt::QueuedConnection);
     });

@@ -53,6 +53,15 @@ TEST(Overlay, NumbersOfSitesCountOncePerSite) {
     EXPECT_EQ(overlayText(overlay, 0.5), "0.5 ms");
 }
 
+TEST(Overlay, NumbersByNameStandAtTheNodesThatMakeTheValues) {
+    const DrawnModel model = layeredModel({2});
+    const std::string first = model.graph.value(model.graph.nodes[0].outputs[0]).name;
+    const Overlay overlay =
+        nodeNumbers("time", "ms", Overlay::Total::sum, model.graph, {{first, 0.5}, {"of another graph", 7}});
+    EXPECT_EQ(overlay.perNode[0], 0.5);
+    EXPECT_TRUE(std::isnan(overlay.perNode[1]));
+}
+
 TEST(Overlay, BytesAreWrittenWithTheirUnit) {
     const Overlay overlay{"weights", "B", {}, Overlay::Total::sum};
     EXPECT_EQ(overlayText(overlay, 512), "512 B");

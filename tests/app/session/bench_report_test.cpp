@@ -105,6 +105,19 @@ TEST(BenchReport, KeepsHandWrittenCodeProfileAndMemory) {
     EXPECT_EQ(json::parse(toJson(report).dump())["native"]["available"], false);
 }
 
+TEST(BenchReport, KeepsTheTimesOfNodes) {
+    BenchReport report = someReport();
+    report.nodeTimes = NodeTimes{"sha256:1", {{"linear", 0.5}, {"silu", 0.25}}, {{"linear", 0.5}}};
+    json document = json::parse(toJson(report).dump());
+    const auto read = benchFromJson(document.dump(), "bench.json");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->nodeTimes, report.nodeTimes);
+    document["node_ms"]["before"]["silu"] = -1;
+    EXPECT_NE(errorOf(document).find("node_ms.before.silu"), std::string::npos) << errorOf(document);
+    document["node_ms"]["before"] = json::array();
+    EXPECT_NE(errorOf(document).find("node_ms.before"), std::string::npos) << errorOf(document);
+}
+
 TEST(BenchReport, ALoadOfPromptsAloneHasNoDecoding) {
     BenchReport report = someReport();
     report.load = loadOf(LoadKind::prefill);

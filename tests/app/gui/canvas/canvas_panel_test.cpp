@@ -271,12 +271,29 @@ TEST_F(CanvasPanelTest, TheOverlaySaysItsTotalOrWhatToDo) {
     auto& choice = child<QComboBox>("overlayChoice");
     choice.setCurrentIndex(choice.findData("weights"));
     // f32: norms 9 x 32, q 48x32, k and v 16x32, o 32x48, gate, up, down 96x32 for four layers
-    EXPECT_EQ(child<QLabel>("overlayTotal").text(), "in this scope: 209 KiB");
+    EXPECT_EQ(child<QLabel>("overlayTotal").text(), "total 209 KiB");
     EXPECT_FALSE(panel->pane().colours()->shares.empty());
     choice.setCurrentIndex(choice.findData("error"));
     EXPECT_EQ(child<QLabel>("overlayTotal").text(), "no errors yet: verify some sites");
     choice.setCurrentIndex(0);
     EXPECT_TRUE(child<QLabel>("overlayTotal").text().isEmpty());
+}
+
+TEST_F(CanvasPanelTest, MeasuredTimesAreTotalledAndThoseOfAnotherGraphAreNotShown) {
+    auto& choice = child<QComboBox>("overlayChoice");
+    const auto& total = child<QLabel>("overlayTotal");
+    choice.setCurrentIndex(choice.findData("time"));
+    EXPECT_TRUE(total.text().startsWith("no times yet"));
+    NodeTimes times{"sha256:another", {}, {}};
+    for (std::size_t node : {0, 1})
+        times.before[document.graph().value(document.graph().nodes[node].outputs[0]).name] = 0.25;
+    document.setNodeTimes(times);
+    EXPECT_TRUE(total.text().startsWith("no times yet"));
+    times.fingerprint = document.session().model().fingerprint;
+    document.setNodeTimes(times);
+    EXPECT_EQ(total.text(), "total 0.5 ms");
+    choice.setCurrentIndex(choice.findData("time_after"));
+    EXPECT_TRUE(total.text().startsWith("no times yet"));
 }
 
 TEST_F(CanvasPanelTest, ExportsWhatIsSeen) {

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace workbench::gui::test {
 namespace {
 
@@ -44,6 +46,25 @@ TEST(Verification, SaysWhyTheCostOfFewerBitsIsNotKnown) {
     EXPECT_TRUE(text.endsWith("Weights in int8 against those as stored: not known, no memory to run truth. "
                               "The plan keeps no proof on such weights."))
         << text.toStdString();
+}
+
+TEST(Verification, CountsTheDecisionOfAMomentAgo) {
+    Document document{Locations{}};
+    document.openSession(workbench::test::normSession({"a", "b"}));
+    ASSERT_TRUE(waitFor([&] { return document.state() == Document::State::ready; }));
+    document.setWorker(WORKBENCH_FAKE_WORKER);
+    Selection selection;
+    DecisionsPanel panel(document, selection, nullptr);
+    panel.show();
+    const std::vector<Site>& sites = document.analysis().sites;
+    const auto one = std::find_if(sites.begin(), sites.end(),
+                                  [](const Site& site) { return site.verdict == SiteVerdict::applicable; });
+    document.apply({static_cast<std::size_t>(one - sites.begin())}, Decision::apply, "apply one");
+    ASSERT_FALSE(document.rewrittenIsCurrent());
+    QTest::mouseClick(panel.findChild<QToolButton*>("verify"), Qt::LeftButton, {}, QPoint(10, 10));
+    const auto* result = panel.findChild<QLabel*>("result");
+    EXPECT_TRUE(waitFor([&] { return result->text().startsWith("1 of 1 sites reproduce"); }))
+        << result->text().toStdString();
 }
 
 } // namespace

@@ -137,6 +137,20 @@ TEST_F(Inspecting, AModuleShowsCountsAndParameters) {
         << shown().toStdString();
 }
 
+TEST_F(Inspecting, AMeasuredModuleSaysItsTime) {
+    NodeTimes times{m_document.session().model().fingerprint, {}, {}};
+    for (const Node& node :
+         m_document.graph().nodes) // half a millisecond each, all of it saved but one node's
+        times.before[m_document.graph().value(node.outputs[0]).name] = 0.5;
+    times.after = {*times.before.begin()};
+    m_document.setNodeTimes(times);
+    m_selection.selectModule("");
+    const double all = 0.5 * static_cast<double>(m_document.graph().nodes.size());
+    EXPECT_TRUE(comesToShow(
+        QString("measured: %L1 ms of a step before the rewrites, 0.500 ms after").arg(all, 0, 'f', 3)))
+        << shown().toStdString();
+}
+
 TEST_F(Inspecting, ASiteShowsEachConditionWithWhatWasFound) {
     selectSite("qkv@layers.0.self_attn");
     ASSERT_TRUE(comesToShow("each weight is used once"));

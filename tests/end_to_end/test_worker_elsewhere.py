@@ -7,12 +7,16 @@ import support
 from safetensors.torch import load_file
 
 
+def _config_of(name, tmp_path):
+    directory = tmp_path / f"laptop-{name}"
+    directory.mkdir()
+    shutil.copy(support.model(name) / "config.json", directory)
+    return directory
+
+
 @pytest.fixture
 def config_only(tmp_path):
-    directory = tmp_path / "laptop"
-    directory.mkdir()
-    shutil.copy(support.model("llama") / "config.json", directory)
-    return directory
+    return _config_of("llama", tmp_path)
 
 
 @pytest.fixture
@@ -25,15 +29,16 @@ def elsewhere(tmp_path):
     return script
 
 
-def test_the_weights_are_on_the_other_machine_alone(config_only, elsewhere, tmp_path):
+@pytest.mark.parametrize("name", ["llama", "qwen2", "mixtral"])  # qwen2 ties its head, mixtral stores each expert
+def test_the_weights_are_on_the_other_machine_alone(name, elsewhere, tmp_path):
     sequences = support.random_tokens(211, [13, 20])
     out = tmp_path / "logits.safetensors"
     support.workbench(
-        "verify", config_only, "--apply-all", "--worker", elsewhere, "--worker-model", support.model("llama"),
+        "verify", _config_of(name, tmp_path), "--apply-all", "--worker", elsewhere, "--worker-model", support.model(name),
         "--tokens", support.write_tokens(tmp_path / "tokens.txt", sequences), "--dump-logits", out,
         "--dtype", "f32", cwd=tmp_path,
     ).expect(support.DONE)  # fmt: skip
-    reference = support.eager_logits(support.model("llama"), sequences)
+    reference = support.eager_logits(support.model(name), sequences)
     dumped = load_file(out)
     assert (dumped["rewritten"] - reference).abs().max() <= 1e-4 * reference.abs().max()
 

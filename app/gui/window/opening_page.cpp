@@ -159,21 +159,19 @@ QString openingAdvice(const Error& error) {
 ErrorPage::ErrorPage(QWidget* parent)
     : QWidget(parent), m_title(textLabel(1.5, true)), m_message(textLabel(1.1, false)),
       m_where(textLabel(1, false)), m_advice(textLabel(1, false)),
-      m_setup(new QPushButton(tr("Set it up…"))) {
+      m_setup(new QPushButton(tr("Set it up…"))), m_again(new QPushButton(tr("Try again"))) {
     setObjectName("errorPage");
     m_message->setObjectName("errorMessage");
-    auto* again = new QPushButton(tr("Try again"));
     auto* close = new QPushButton(tr("Close this tab"));
-    again->setObjectName("tryAgain");
-    again->setDefault(true);
+    m_again->setObjectName("tryAgain");
     m_setup->setObjectName("setUp");
     m_setup->setToolTip(tr("Make the Python environment, after saying what that takes"));
     connect(m_setup, &QPushButton::clicked, this, &ErrorPage::setupWanted);
-    connect(again, &QPushButton::clicked, this, &ErrorPage::againWanted);
+    connect(m_again, &QPushButton::clicked, this, &ErrorPage::againWanted);
     connect(close, &QPushButton::clicked, this, &ErrorPage::closeWanted);
     auto* buttons = new QHBoxLayout;
     buttons->addWidget(m_setup);
-    buttons->addWidget(again);
+    buttons->addWidget(m_again);
     buttons->addWidget(close);
     buttons->addStretch(1);
     QVBoxLayout* column = centredColumn(this);
@@ -195,6 +193,7 @@ void ErrorPage::showError(const QString& model, const Error& error, bool lacksPy
                                "once. Archives (.pt2) open without it.")
                           : openingAdvice(error));
     m_setup->setVisible(lacksPython);
+    (lacksPython ? m_setup : m_again)->setDefault(true);
 }
 
 } // namespace workbench::gui

@@ -62,6 +62,7 @@ private:
     QLabel* m_where;
     QLabel* m_advice;
     QPushButton* m_setup;
+    QPushButton* m_again;
 };
 
 /// What a user can do about an error of that kind while opening a model.

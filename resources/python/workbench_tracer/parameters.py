@@ -45,7 +45,8 @@ class ParameterMap:
         if directory.tensors is None:
             names = ExpectedNames(model)
             warnings: list[str] = []
-            expressions = {name: names.expression(name, tuple(value.shape)) for name, value in state.items()}
+            written = _written_names(model, tied)
+            expressions = {name: names.expression(written.get(name, name), tuple(value.shape)) for name, value in state.items()}
         else:
             expressions, warnings = _found(model, state, directory, text_part)
         computed = _complete(model, state, tied, expressions, directory)
@@ -66,6 +67,12 @@ def _tied_groups(state: dict[str, torch.Tensor]) -> list[list[str]]:
     for name, value in state.items():
         groups.setdefault(id(value), []).append(name)
     return [sorted(names) for names in groups.values() if len(names) > 1]
+
+
+def _written_names(model: PreTrainedModel, tied: list[list[str]]) -> dict[str, str]:
+    """For every tied name the one of its group under which transformers writes the weight."""
+    left_out = getattr(model, "all_tied_weights_keys", None) or {}
+    return {name: next((one for one in group if one not in left_out), group[0]) for group in tied for name in group}
 
 
 def _transforms(model: PreTrainedModel) -> tuple[list[WeightRenaming], list[WeightConverter]]:

@@ -47,10 +47,16 @@ void Minimap::setDrawing(const Scene* scene, const PaintOptions& options) {
     m_background = theme.background;
     m_border = theme.containerBorder;
     m_frame = theme.selection;
-    m_picture = QPixmap(size * devicePixelRatioF());
-    m_picture.setDevicePixelRatio(devicePixelRatioF());
-    m_picture.fill(Qt::transparent);
-    QPainter painter(&m_picture);
+    m_picture = picture(*scene, options);
+    setVisiblePart(m_part); // which may bring us here again
+    update();
+}
+
+QPixmap Minimap::picture(const Scene& scene, const PaintOptions& options) const {
+    QPixmap picture(size() * devicePixelRatioF());
+    picture.setDevicePixelRatio(devicePixelRatioF());
+    picture.fill(Qt::transparent);
+    QPainter painter(&picture);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.translate(QRectF(rect()).center());
     painter.scale(scale(), scale());
@@ -59,9 +65,8 @@ void Minimap::setDrawing(const Scene* scene, const PaintOptions& options) {
     outline.scale = scale();
     outline.visible = {};
     outline.background = false;
-    paintOutline(painter, *scene, outline);
-    setVisiblePart(m_part);
-    update();
+    paintOutline(painter, scene, outline);
+    return picture;
 }
 
 void Minimap::setVisiblePart(const QRectF& scenePart) {

@@ -31,6 +31,7 @@ protected:
 private:
     void goTo(const QPointF& position);
     double scale() const;
+    QPixmap picture(const Scene& scene, const PaintOptions& options) const;
 
     QPixmap m_picture;
     QRectF m_bounds, m_part;

@@ -49,7 +49,7 @@ Result<BenchLoad> loadFrom(const Options& options) {
 } // namespace
 
 Status runBench(const Options& options, Context& context) {
-    if (auto writable = checkWritableFile(options.report); !writable)
+    if (auto writable = checkWritableFile(options.report, options.model); !writable)
         return writable;
     auto load = loadFrom(options);
     if (!load)

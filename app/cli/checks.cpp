@@ -32,12 +32,31 @@ std::int64_t countSites(const Session& session, const Rewritten& rewritten, cons
     return count;
 }
 
+/// The archive itself, or what a model directory is made of: a plan or picture of an earlier run is not.
+bool belongsTo(const fs::path& file, const fs::path& model) {
+    std::error_code error;
+    if (fs::equivalent(file, model, error))
+        return true;
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    if (!fs::exists(file, error) || !fs::equivalent(folder, model, error))
+        return false;
+    const std::string name = file.filename().string(), extension = file.extension().string();
+    for (const char* own : {"config.json", "generation_config.json", "model.safetensors.index.json",
+                            "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt"})
+        if (name == own)
+            return true;
+    return name.starts_with("tokenizer") || extension == ".safetensors" || extension == ".bin" ||
+           extension == ".py" || extension == ".jinja" || extension == ".model";
+}
+
 } // namespace
 
-Status checkWritableFile(const fs::path& file) {
+Status checkWritableFile(const fs::path& file, const std::string& model) {
     if (file.empty())
         return Ok{};
     std::error_code error;
+    if (belongsTo(file, model))
+        return unwritable(file, "it belongs to the model " + model + "; name another file");
     if (fs::is_directory(file, error))
         return unwritable(file, "it is a folder");
     // A pipe or device is not opened before there is something to write: its reader would take that for the

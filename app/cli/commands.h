@@ -37,10 +37,13 @@ bool hasDisplay();
 bool opensWindow(const Locations& locations);
 
 /// Opens MODEL, then takes --plan and the decision options in order. Warnings of the trace go to the log.
-Result<std::unique_ptr<Session>> openSession(const Options& options, Context& context);
+/// `needsWeights`: a model that is downloaded is with its weights.
+Result<std::unique_ptr<Session>> openSession(const Options& options, Context& context,
+                                             bool needsWeights = true);
 
-/// Whether a file could be written under that name: asked before long work. An empty path is fine.
-Status checkWritableFile(const std::filesystem::path& file);
+/// Whether a file could be written under that name: asked before long work. An empty path is fine. A file
+/// that belongs to the model is never written over.
+Status checkWritableFile(const std::filesystem::path& file, const std::string& model);
 /// The same for a folder that may not exist yet.
 Status checkWritableFolder(const std::filesystem::path& folder);
 

@@ -7,7 +7,7 @@
 namespace workbench::cli {
 
 Status runInspect(const Options& options, Context& context) {
-    auto opened = openSession(options, context);
+    auto opened = openSession(options, context, false);
     if (!opened)
         return opened.error();
     Session& session = **opened;

@@ -19,7 +19,7 @@ void logOrigin(const Session& session) {
 
 } // namespace
 
-Result<std::unique_ptr<Session>> openSession(const Options& options, Context& context) {
+Result<std::unique_ptr<Session>> openSession(const Options& options, Context& context, bool needsWeights) {
     std::optional<FusionPlan> plan;
     if (!options.plan.empty()) {
         auto read = readPlan(options.plan);
@@ -27,7 +27,9 @@ Result<std::unique_ptr<Session>> openSession(const Options& options, Context& co
             return read.error();
         plan = std::move(read).value();
     }
-    auto opened = Session::open(options.model, options.trace, context.locations, context.job);
+    TraceOptions trace = options.trace;
+    trace.needsWeights = needsWeights;
+    auto opened = Session::open(options.model, trace, context.locations, context.job);
     if (!opened)
         return opened.error();
     Session& session = **opened;
@@ -37,6 +39,8 @@ Result<std::unique_ptr<Session>> openSession(const Options& options, Context& co
     if (plan)
         if (auto used = session.usePlan(*plan, options.plan.string(), context.job); !used)
             return used.error();
+    if (!session.planNotice().empty())
+        logWarning(session.planNotice());
     auto decisions = decide(session.model().analysis, session.decisions(), options.rules);
     if (!decisions)
         return decisions.error();

@@ -10,9 +10,9 @@ namespace {
 Status checkOutputs(const Options& options) {
     if (options.dryRun)
         return Ok{};
-    if (auto ok = checkWritableFile(options.exportPlan); !ok)
+    if (auto ok = checkWritableFile(options.exportPlan, options.model); !ok)
         return ok;
-    if (auto ok = checkWritableFile(options.exportPt2); !ok)
+    if (auto ok = checkWritableFile(options.exportPt2, options.model); !ok)
         return ok;
     return checkWritableFolder(options.exportSource);
 }
@@ -67,7 +67,7 @@ Status writeArchive(const Options& options, Context& context, Session& session) 
 Status runPlan(const Options& options, Context& context) {
     if (auto writable = checkOutputs(options); !writable)
         return writable;
-    auto opened = openSession(options, context);
+    auto opened = openSession(options, context, !options.exportPt2.empty());
     if (!opened)
         return opened.error();
     Session& session = **opened;

@@ -160,9 +160,9 @@ Status write(const Options& options, const Session& session, const Subject& subj
 
 Status runRender(const Options& options, Context& context) {
     startHeadlessDrawing();
-    if (auto writable = checkWritableFile(options.picture); !writable)
+    if (auto writable = checkWritableFile(options.picture, options.model); !writable)
         return writable;
-    auto opened = openSession(options, context);
+    auto opened = openSession(options, context, false);
     if (!opened)
         return opened.error();
     Session& session = **opened;

@@ -223,7 +223,7 @@ Error failure(const VerifyReport& report) {
 
 Status runVerify(const Options& options, Context& context) {
     for (const auto* file : {&options.dumpLogits, &options.exportPlan})
-        if (auto writable = checkWritableFile(*file); !writable)
+        if (auto writable = checkWritableFile(*file, options.model); !writable)
             return writable;
     auto opened = openSession(options, context);
     if (!opened)

@@ -32,8 +32,8 @@ struct Place {
 };
 
 /// Where MODEL is on this machine.
-Result<Place> locate(const std::string& model, const std::optional<Tracer>& tracer, const Error& noTracer,
-                     const Job& job) {
+Result<Place> locate(const std::string& model, bool needsWeights, const std::optional<Tracer>& tracer,
+                     const Error& noTracer, const Job& job) {
     std::error_code error;
     const fs::file_status status = fs::status(model, error);
     const fs::path path = fs::absolute(model, error);
@@ -56,7 +56,7 @@ Result<Place> locate(const std::string& model, const std::optional<Tracer>& trac
                         model);
     if (!tracer)
         return noTracer;
-    auto resolved = tracer->resolve(model, job);
+    auto resolved = tracer->resolve(model, needsWeights, job);
     if (!resolved)
         return resolved.error();
     return Place{std::move(resolved).value(), false};
@@ -91,7 +91,7 @@ Result<std::unique_ptr<Session>> Session::open(const std::string& model, const T
     if (tracer)
         session->m_tracer = *tracer;
     const Error noTracer = tracer ? Error{} : tracer.error();
-    auto place = locate(model, session->m_tracer, noTracer, job);
+    auto place = locate(model, options.needsWeights, session->m_tracer, noTracer, job);
     if (!place)
         return place.error();
     if (!place->isArchive && !session->m_tracer)
@@ -305,7 +305,25 @@ Status Session::usePlan(const FusionPlan& plan, const std::string& file, const J
     m_context.weights = plan.weights;
     m_context.endToEnd = plan.endToEnd;
     m_endToEndHolds = true;
+    m_planNotice = dropProofsOfOtherWeights(file);
     return Ok{};
+}
+
+/// The sentence that tells of it; "" where the proofs are of these weights, or of random ones.
+std::string Session::dropProofsOfOtherWeights(const std::string& file) {
+    if (m_context.weights.empty() || !m_model->hasWeights || m_model->directory.empty() ||
+        m_context.weights == weightsIdentity(m_model->directory))
+        return {};
+    const auto isOfWeights = [](const PlanProof& proof) { return proof.kind == "weights"; };
+    const std::size_t dropped =
+        std::erase_if(m_context.proofs, [&](const auto& entry) { return isOfWeights(entry.second); });
+    m_context.weights.clear();
+    if (m_context.endToEnd && isOfWeights(*m_context.endToEnd))
+        m_context.endToEnd.reset();
+    return dropped == 0
+               ? std::string()
+               : "the proofs in " + file +
+                     " are of other weights than those of this model and are left out: verify it again";
 }
 
 } // namespace workbench

@@ -21,6 +21,10 @@ Error badTokens(const std::string& where, const std::string& what) {
 /// The ids of one line.
 Result<std::vector<std::int64_t>> readLine(std::string line, const std::string& where,
                                            std::int64_t vocabulary) {
+    for (std::size_t comma = line.find(','); comma != std::string::npos; comma = line.find(',', comma + 1))
+        if (const std::size_t next = line.find_first_not_of(" \t", comma + 1);
+            next != std::string::npos && line[next] == ',')
+            return badTokens(where, "have two commas with no id between them");
     std::replace(line.begin(), line.end(), ',', ' ');
     std::istringstream words(line);
     std::vector<std::int64_t> ids;

@@ -54,7 +54,8 @@ Result<TracedModel> readTracedModel(const std::filesystem::path& trace,
 /// Reads a .pt2 archive of somebody else or of our own.
 Result<TracedModel> readArchiveModel(const std::filesystem::path& archive);
 
-/// "sha256:..." over the headers and samples of the safetensors files in a directory; "" when there are none.
+/// "sha256:..." over names, types, shapes and samples of every tensor of the checkpoint in a directory,
+/// however it is divided into files; "" when there is none or it cannot be read.
 std::string weightsIdentity(const std::filesystem::path& directory);
 
 } // namespace workbench

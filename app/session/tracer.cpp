@@ -128,8 +128,11 @@ Result<json> Tracer::run(std::vector<std::string> arguments, std::chrono::second
     return messages.last;
 }
 
-Result<fs::path> Tracer::resolve(const std::string& name, const Job& job) const {
-    auto answer = run({"resolve", "--model", name, "--download"}, {}, job);
+Result<fs::path> Tracer::resolve(const std::string& name, bool needsWeights, const Job& job) const {
+    std::vector<std::string> arguments{"resolve", "--model", name, "--download"};
+    if (needsWeights)
+        arguments.emplace_back("--weights");
+    auto answer = run(std::move(arguments), {}, job);
     if (!answer)
         return answer.error();
     const fs::path path = textOf(*answer, "path");

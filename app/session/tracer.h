@@ -36,6 +36,7 @@ struct TraceOptions {
     bool trustRemoteCode = false;
     bool replica = false; ///< a reduced-size copy with random weights instead of the model itself
     std::chrono::seconds timeLimit{0}; ///< 0: none
+    bool needsWeights = true; ///< an org/name that is not in the cache is downloaded with its weights
 };
 
 /// The Python tracer as a subprocess: starts it, forwards its progress, turns its failures into Errors.
@@ -44,9 +45,9 @@ class Tracer {
 public:
     static Result<Tracer> create(const Locations& locations);
 
-    /// The directory of "org/name[@revision]": from the local Hugging Face cache, downloaded where a network
-    /// is there.
-    Result<std::filesystem::path> resolve(const std::string& name, const Job& job) const;
+    /// The directory of "org/name[@revision]": from the local Hugging Face cache; what is not there is
+    /// downloaded, the weights only where they are needed.
+    Result<std::filesystem::path> resolve(const std::string& name, bool needsWeights, const Job& job) const;
     /// Names everything that the trace depends on.
     Result<std::string> cacheKey(const std::filesystem::path& model, const TraceOptions& options,
                                  const Job& job) const;

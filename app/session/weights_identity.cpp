@@ -1,48 +1,51 @@
 #include "app/session/traced_model.h"
+#include "core/archive/safetensors.h"
 #include "core/support/sha256.h"
 
 #include <algorithm>
-#include <fstream>
 
 namespace workbench {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kPieceBytes = 4096;
-constexpr std::uint64_t kPieces = 64;
+constexpr std::uint64_t kWholeBytes = 16 << 10; ///< of a tensor that is read whole
+constexpr std::uint64_t kPieceBytes = 1 << 10;
+constexpr std::uint64_t kPieces = 4; ///< of a larger one, from its first byte to its last
 
-/// Name, size, and pieces from the beginning (the header) to the end: two fine-tunes have equal headers, but
-/// not equal weights.
-void addFile(const fs::path& file, Sha256& hash) {
-    std::error_code error;
-    const std::uint64_t size = fs::file_size(file, error);
-    hash.update(file.filename().string() + ":" + std::to_string(size) + "\n");
-    std::ifstream stream(file, std::ios::binary);
-    std::string piece(kPieceBytes, '\0');
-    const std::uint64_t step = std::max(kPieceBytes, size / kPieces);
-    for (std::uint64_t offset = 0; offset < size; offset += step) {
-        stream.clear();
-        stream.seekg(static_cast<std::streamoff>(offset));
-        stream.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-        hash.update(std::string_view(piece.data(), static_cast<std::size_t>(stream.gcount())));
+void addText(Sha256& hash, const std::string& text) {
+    hash.update(std::to_string(text.size()) + ":" + text);
+}
+
+/// Two fine-tunes have equal headers, but in no tensor that was trained the same numbers.
+Status addTensor(const SafetensorsIndex& index, const std::string& name, const SafetensorsEntry& entry,
+                 Sha256& hash) {
+    addText(hash, name);
+    addText(hash, std::string(workbench::name(entry.dtype)));
+    for (const std::int64_t size : entry.shape)
+        addText(hash, std::to_string(size));
+    const bool isWhole = entry.bytes <= kWholeBytes;
+    std::vector<std::byte> piece(isWhole ? entry.bytes : kPieceBytes);
+    const std::uint64_t pieces = isWhole ? 1 : kPieces;
+    for (std::uint64_t i = 0; i < pieces; ++i) {
+        const std::uint64_t offset = isWhole ? 0 : i * (entry.bytes - kPieceBytes) / (kPieces - 1);
+        if (auto read = index.readRange(name, offset, piece); !read)
+            return read;
+        hash.update(std::string_view(reinterpret_cast<const char*>(piece.data()), piece.size()));
     }
+    return Ok{};
 }
 
 } // namespace
 
 std::string weightsIdentity(const fs::path& directory) {
-    std::vector<fs::path> files;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(directory, error))
-        if (entry.path().extension() == ".safetensors")
-            files.push_back(entry.path());
-    if (files.empty())
+    const auto index = SafetensorsIndex::open(directory);
+    if (!index)
         return {};
-    std::sort(files.begin(), files.end());
     Sha256 hash;
-    for (const fs::path& file : files)
-        addFile(file, hash);
+    for (const auto& [name, entry] : index->tensors()) // by name: in what files they are does not matter
+        if (!addTensor(*index, name, entry, hash))
+            return {};
     return "sha256:" + hash.finishHex();
 }
 

@@ -62,13 +62,13 @@ Status readFully(int fd, const std::filesystem::path& file, std::uint64_t offset
     return Ok{};
 }
 
-/// What a checkpoint is read from: an index, else model.safetensors, else all that a directory holds, as the
-/// tracer takes them. Empty for a directory without any.
+/// What a checkpoint is read from: model.safetensors, else an index, as transformers does; else all that a
+/// directory holds, as the tracer takes them. Empty for a directory without any.
 std::vector<std::filesystem::path> filesOf(const std::filesystem::path& path) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(path, ignored))
         return {path};
-    for (const char* name : {"model.safetensors.index.json", "model.safetensors"})
+    for (const char* name : {"model.safetensors", "model.safetensors.index.json"})
         if (std::filesystem::is_regular_file(path / name, ignored))
             return {path / name};
     std::vector<std::filesystem::path> files;

@@ -29,9 +29,8 @@ struct SafetensorsEntry {
 /// signal. Reading is thread-safe.
 class SafetensorsIndex {
 public:
-    /// A model directory (model.safetensors.index.json with its shards, else model.safetensors,
-    /// else all of its *.safetensors together), an index file, or one
-    /// .safetensors file.
+    /// A model directory (model.safetensors, else model.safetensors.index.json with its shards, else all of
+    /// its *.safetensors together), an index file, or one .safetensors file.
     static Result<SafetensorsIndex> open(const std::filesystem::path& path);
 
     const std::map<std::string, SafetensorsEntry, std::less<>>& tensors() const { return m_tensors; }

@@ -61,7 +61,7 @@ Result<Difference> compare(const at::Tensor& reference, const at::Tensor& other,
     if (!extremes.finite)
         return failed(
             what +
-            " cannot be compared: it has values that are infinite or not a number; try --dtype float32.");
+            " cannot be compared: it has values that are infinite or not a number; try --dtype f32, or look for such values among the weights.");
     Difference difference{extremes.error, extremes.reference, 0};
     if (extremes.error > 0)
         difference.relativeError =

@@ -80,6 +80,10 @@ Result<Reply> Workshop::verify(const Request& request) {
         return after.error();
 
     auto endToEnd = compare(*before, *after, "The logits");
+    if (endToEnd && endToEnd->maxAbs == 0)
+        return Error{ErrorCode::requirementFailed,
+                     "All logits of the original are 0, so that nothing is proven: are its weights whole?",
+                     {}};
     auto greedy = endToEnd ? compareGreedy(*before, *after) : endToEnd.error();
     if (!endToEnd || !greedy)
         return endToEnd ? greedy.error() : endToEnd.error();

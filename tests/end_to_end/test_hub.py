@@ -106,6 +106,17 @@ def test_downloaded_with_endpoint_and_token(tmp_path, hub):
     assert _sites(workbench("inspect", "org/tiny", "--json", env=offline).expect(DONE)) > 0
 
 
+def test_weights_are_downloaded_once_they_are_needed(tmp_path, hub):
+    _Hub.seen.clear()
+    env = support.environment(HF_HOME=str(tmp_path / "home"), HF_HUB_OFFLINE=None, HF_ENDPOINT=hub, HF_TOKEN=TOKEN)
+    assert _sites(workbench("inspect", "org/tiny", "--json", env=env).expect(DONE)) > 0
+    assert not any("resolve" in path and path.endswith(".safetensors") for path, _ in _Hub.seen)
+    report = workbench("verify", "org/tiny", "--apply-all", "--json", env=env).expect(DONE).json()
+    assert report["proof"] == "weights" and report["passed"]
+    offline = support.environment(HF_HOME=str(tmp_path / "home"))
+    assert workbench("verify", "org/tiny", "--apply-all", "--json", env=offline).expect(DONE).json()["proof"] == "weights"
+
+
 def test_a_wrong_token_is_one_sentence_without_the_token(tmp_path, hub):
     env = support.environment(HF_HOME=str(tmp_path / "home"), HF_HUB_OFFLINE=None, HF_ENDPOINT=hub, HF_TOKEN="hf_wrong_secret")
     run = workbench("inspect", "org/tiny", env=env)

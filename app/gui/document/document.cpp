@@ -154,6 +154,7 @@ void Document::take(const OpenRequest& request, Opened opened) {
         Q_EMIT noticed(tr("%n decision(s) were dropped: their sites are gone, the first is %1", nullptr,
                           static_cast<int>(opened.lost.size()))
                            .arg(QString::fromStdString(opened.lost.front())));
+    tellPlanNotice();
 }
 
 void Document::failToOpen(const Error& error) {

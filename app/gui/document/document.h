@@ -153,6 +153,7 @@ private:
     void choicesChanged();
     void rewriteAgain();
     void updateModified();
+    void tellPlanNotice();
     void keepUnsaved();
     void saved(const QString& file, const Choices& choices, const FileContent& content);
 

@@ -41,6 +41,7 @@ void Document::openPlan(const QString& file, std::function<void(Status)> done) {
             saved(file, m_session->history().choices(), read->content);
             Q_EMIT proofsChanged();
             choicesChanged();
+            tellPlanNotice();
             done(Ok{});
         });
 }
@@ -71,6 +72,11 @@ void Document::savePlan(const QString& file, Overwrite overwrite, std::function<
                 saved(file, choices, *stored);
             done(Ok{});
         });
+}
+
+void Document::tellPlanNotice() {
+    if (const std::string& notice = m_session->planNotice(); !notice.empty())
+        Q_EMIT noticed(QString::fromStdString(notice));
 }
 
 void Document::saved(const QString& file, const Choices& choices, const FileContent& content) {

@@ -33,6 +33,7 @@ def cache_key(options: TraceOptions) -> str:
         "generation": _end_tokens(directory),
         "tensors": _tensors(directory),
         "equal": _equal_pairs(directory),
+        "warnings": directory.warnings,  # they name the directory, and are part of the trace
         "source": _digest(_model_files(directory)),
         "options": [options.dtype, options.full, options.trust_remote_code, options.proof, options.replica],
     }

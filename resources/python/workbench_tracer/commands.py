@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import shlex
 import sys
 import traceback
 import warnings
@@ -16,6 +17,9 @@ from .errors import TracerError, not_traced, one_line
 from .events import Events, private_stdout
 from .options import TraceOptions
 from .output import Stopped
+
+# What `workbench setup` installs and nothing here works without.
+_PACKAGES = ("torch", "transformers", "safetensors", "tokenizers", "huggingface_hub")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,16 +51,36 @@ def guarded(run: Callable[[], None], events: Events, debug: bool) -> int:
     except MemoryError:
         failure = not_traced("out-of-memory", "There is not enough memory to trace the model.")
     except Exception as error:  # the last resort: nothing may reach the user as a traceback alone
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{frame.filename}:{frame.lineno}"
-        failure = not_traced(
-            "internal", f"{type(error).__name__} at {where}: {one_line(error)}; run again with --debug to see all of it.", where
-        )
+        failure = _unexpected(error, debug)
         failure.__cause__ = error
     if debug:
         traceback.print_exception(failure, file=sys.stderr)
     events.error(failure)
     return failure.exit_status
+
+
+def _unexpected(error: Exception, debug: bool) -> TracerError:
+    if isinstance(error, ModuleNotFoundError) and error.name in _PACKAGES:
+        return not_traced(
+            "missing-package",
+            f"The Python {sys.executable} has no {error.name}; run `workbench setup`, and unset WORKBENCH_PYTHON if it names this Python.",
+            sys.executable,
+        )
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{frame.filename}:{frame.lineno}"
+    hint = "" if debug else _debugging(sys.argv[1:])
+    return not_traced("internal", f"{type(error).__name__} at {where}: {one_line(error)}{hint}", where)
+
+
+def _debugging(arguments: list[str]) -> str:
+    """The shell command that shows the traceback. The folder and the request that `workbench` names are gone when it has ended."""
+    if arguments[:1] == ["source-form"]:
+        return ""
+    words = [shlex.quote(word) for word in arguments]
+    words = ['"$(mktemp -d)"' if before == "--out" else word for before, word in zip(["", *words], words, strict=False)]
+    packages = shlex.quote(str(Path(__file__).parents[1]))
+    command = " ".join([f"PYTHONPATH={packages}", shlex.quote(sys.executable), "-m workbench_tracer", *words, "--debug"])
+    return f"; the whole traceback is shown by: {command}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--threads", type=int, required=True, help="of PyTorch's products")
         if name == "resolve":
             command.add_argument("--download", action="store_true", help="fetch what is not in the cache")
+            command.add_argument("--weights", action="store_true", help="weights are among what is needed")
     commands.add_parser(
         "source-form", help="write the forward of rewritten module classes (own arguments: see source-form --help)"
     )
@@ -138,4 +163,4 @@ def _eager(options: argparse.Namespace, events: Events) -> None:
 def _resolve(options: argparse.Namespace, events: Events) -> None:
     from .resolve import resolve
 
-    events.print({"path": str(resolve(options.model, options.download))})
+    events.print({"path": str(resolve(options.model, options.download, options.weights))})

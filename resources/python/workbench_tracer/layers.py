@@ -35,6 +35,16 @@ class Layers:
             return f"all layers of {type(self.model).__name__}"
         return f"{len(self.traced)} of {len(self.traced_as)} layers of {type(self.model).__name__}"
 
+    def of_copies(self, constants: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """The constants that the traced layers make in their forward, under the names that each of their copies gives them, too."""
+        named = dict(constants)
+        for layer, traced in enumerate(self.traced_as or ()):
+            own = f"{self.prefix}.{traced}."
+            named.update(
+                {f"{self.prefix}.{layer}.{name[len(own) :]}": value for name, value in constants.items() if name.startswith(own)}
+            )
+        return named
+
     def described(self) -> dict[str, Any] | None:
         if self.traced_as is None:
             return None

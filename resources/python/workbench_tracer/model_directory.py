@@ -36,6 +36,7 @@ def open_directory(path: Path) -> ModelDirectory:
     _refuse_adapter(path)
     config = read_config(path)
     _refuse_quantised(path, config)
+    _refuse_named_weights(path, config)
     tensors, warnings = _read_tensors(path)
     return ModelDirectory(path, config, tensors, tuple(warnings))
 
@@ -135,12 +136,22 @@ def _refuse_quantised(path: Path, config: dict[str, Any]) -> None:
         )
 
 
+def _refuse_named_weights(path: Path, config: dict[str, Any]) -> None:
+    named = config.get("transformers_weights")
+    if named is not None and named not in (SINGLE, INDEX):
+        raise bad_input(
+            "named-weights",
+            f"{path / 'config.json'} names its weights file {named} (transformers_weights), which is not supported: call it {SINGLE}.",
+            path / "config.json",
+        )
+
+
 def _read_tensors(path: Path) -> tuple[dict[str, TensorHeader] | None, list[str]]:
     index, single = path / INDEX, path / SINGLE
+    if single.is_file():  # as transformers does, which leaves an index beside it alone
+        return read_header(single), _shards_beside(index)
     if index.is_file():
         return _read_shards(path, read_json(index)), []
-    if single.is_file():
-        return read_header(single), []
     others = sorted(file for file in path.glob("*.safetensors") if file.is_file())
     if others:
         return {name: header for file in others for name, header in read_header(file).items()}, [
@@ -150,6 +161,19 @@ def _read_tensors(path: Path) -> tuple[dict[str, TensorHeader] | None, list[str]
     if pickles:
         return None, [f"{path} has its weights in pickled files ({pickles[0]}), which are never read; planned without weights."]
     return None, []
+
+
+def _shards_beside(index: Path) -> list[str]:
+    try:
+        shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()) - {SINGLE}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return []
+    if not shards:
+        return []
+    return [
+        f"{index.parent} has {SINGLE} and an {INDEX} that names other files ({min(map(str, shards))}): {SINGLE} is read, as transformers does; "
+        "delete what is left of another save."
+    ]
 
 
 def _read_shards(path: Path, index: dict[str, Any]) -> dict[str, TensorHeader]:

@@ -2,38 +2,67 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
 
 from .errors import TracerError, bad_input, one_line
+from .model_directory import INDEX, SINGLE
 
 _NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)(?:@(?P<revision>\w[\w./-]*))?", re.ASCII)
+_WANTED = ["*.json", "*.py", "*.jinja", "*.txt", "*.model"]
 # Weights as pickles are never read, so they are not fetched.
-_WANTED = ["*.json", "*.safetensors", "*.py", "*.jinja", "*.txt", "*.model"]
+_WEIGHTS = ["*.safetensors", "*.safetensors.index.json"]
 
 
-def resolve(model: str, download: bool) -> Path:
-    """Raises TracerError naming the repository and the revision."""
+def resolve(model: str, download: bool, weights: bool = True) -> Path:
+    """weights: without them the model is not whole. Raises TracerError naming the repository and the revision."""
     match = _NAME.fullmatch(model)
     if match is None:
         raise bad_input("bad-name", f"{model} is neither a folder nor a name like org/name or org/name@revision.", model)
     repo, revision = match["repo"], match["revision"]
+    from huggingface_hub import constants
+
+    local_only = constants.HF_HUB_OFFLINE or not download
+    # Without a network a model whose weights are not here can still be planned.
+    for wanted in (weights, False) if local_only else (weights,):
+        folder = _cached(repo, revision, wanted)
+        if folder is not None and _is_whole(folder, wanted):
+            return folder
+    if not download:
+        raise _not_found(repo, revision)
+    return _download(repo, revision, weights)
+
+
+def _patterns(weights: bool) -> dict[str, list[str] | None]:
+    return {"allow_patterns": _WANTED + (_WEIGHTS if weights else []), "ignore_patterns": None if weights else _WEIGHTS}
+
+
+def _cached(repo: str, revision: str | None, weights: bool) -> Path | None:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
-        folder = Path(snapshot_download(repo, revision=revision, local_files_only=True))
-        if (folder / "config.json").exists() or not download:
-            return folder
+        return Path(snapshot_download(repo, revision=revision, local_files_only=True, **_patterns(weights)))
     except LocalEntryNotFoundError:
-        if not download:
-            raise _not_found(repo, revision) from None
+        return None
     except Exception as error:  # the library raises many kinds
-        raise bad_input(
-            "not-resolved", f"{_named(repo, revision)} cannot be looked up in the cache: {_clean(error)}", repo
-        ) from error
-    return _download(repo, revision)
+        raise bad_input("not-resolved", f"{_named(repo, revision)} cannot be looked up in the cache: {_clean(error)}", repo) from error
+
+
+def _is_whole(folder: Path, weights: bool) -> bool:
+    if not (folder / "config.json").exists():
+        return False
+    if not weights or (folder / SINGLE).exists():
+        return True
+    try:
+        shards = set(json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values())
+    except FileNotFoundError:
+        return any(folder.glob("*.safetensors"))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return True  # a broken index is told when it is read
+    return all((folder / str(shard)).exists() for shard in shards)
 
 
 def _named(repo: str, revision: str | None) -> str:
@@ -48,7 +77,7 @@ def _not_found(repo: str, revision: str | None) -> TracerError:
     )
 
 
-def _download(repo: str, revision: str | None) -> Path:
+def _download(repo: str, revision: str | None, weights: bool) -> Path:
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import (
         GatedRepoError,
@@ -64,7 +93,7 @@ def _download(repo: str, revision: str | None) -> Path:
             "offline", f"{named} is not in the local Hugging Face cache, and HF_HUB_OFFLINE forbids to download it.", repo
         )
     try:
-        return Path(snapshot_download(repo, revision=revision, allow_patterns=_WANTED))
+        return Path(snapshot_download(repo, revision=revision, **_patterns(weights)))
     except GatedRepoError as error:
         raise bad_input("gated", f"{named} is gated: ask for access at {endpoint} and set HF_TOKEN.", repo) from error
     except RevisionNotFoundError as error:
@@ -81,7 +110,7 @@ def _download(repo: str, revision: str | None) -> Path:
     except (LocalEntryNotFoundError, OSError) as error:
         raise bad_input(
             "download-failed",
-            f"{named} is not in the local cache and cannot be downloaded from {endpoint}: {_clean(error)}",
+            f"{named} is not whole in the local cache and cannot be downloaded from {endpoint}: {_clean(error)}",
             repo,
         ) from error
     except Exception as error:  # HTTP libraries raise their own kinds

@@ -16,7 +16,7 @@ from . import archive, computed, parameters, program, sources
 from .build import Plan, build, decoder_facts, new_fake_mode, plan_build
 from .errors import TracerError
 from .events import Events
-from .layer_number import observed_numbers
+from .layer_number import LayerNumber, observed_numbers
 from .layers import Layers, choose_layers
 from .model_directory import ModelDirectory, open_directory
 from .options import TraceOptions
@@ -70,9 +70,11 @@ def _export(plan: Plan, whole: PreTrainedModel, layers: Layers, mode: FakeTensor
             with observed_numbers(layers.traced) as used:
                 try:
                     traced = program.trace(layers.model, program.example_inputs())
-                except TracerError:
-                    if not used:
+                except TracerError as error:
+                    # torch asks a number for its type before it does anything to it.
+                    if not used and LayerNumber.__name__ not in error.message:
                         raise
+                    used.append("its type")
             if not used:
                 return traced, layers
             warning = f"Every layer of {type(whole).__name__} is traced by itself, which takes longer: its layers compute with their number."
@@ -93,7 +95,7 @@ def _write(
     values = computed.computed_buffers(layers.model, names.computed)
     persistent = {name: value for name, value in values.items() if name in traced.program.state_dict}
     others = {name: value for name, value in values.items() if name not in persistent}
-    others.update(computed.lifted_constants(traced.program))
+    others.update(layers.of_copies(computed.lifted_constants(traced.program)))
     archive.write_archive(folder / "trace.pt2", traced.program, weights | persistent, others)
     return {
         "schema": SCHEMA,

@@ -42,6 +42,7 @@ TEST_F(ReadTokens, AFileHasASequenceALineAndPositionsRestart) {
 TEST_F(ReadTokens, WrongIdsAreNamed) {
     for (const auto& [text, word] :
          std::vector<std::pair<std::string, std::string>>{{"5,20", "20"},
+                                                          {"5,,3", "two commas"},
                                                           {fileWith("1,x2\n"), "x2"},
                                                           {fileWith("-1\n"), "-1"},
                                                           {"/nowhere/tokens", "/nowhere/tokens"},

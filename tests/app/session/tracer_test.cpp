@@ -155,7 +155,7 @@ TEST_F(TracerTest, APythonThatIsNotThereIsNamed) {
 }
 
 TEST_F(TracerTest, ResolvesHubNames) {
-    const auto path = tracer().resolve("org/name@v1", m_job);
+    const auto path = tracer().resolve("org/name@v1", true, m_job);
     ASSERT_TRUE(path.ok());
     EXPECT_EQ(*path, "/models/org/name@v1");
 }

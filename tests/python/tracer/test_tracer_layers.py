@@ -55,6 +55,9 @@ def test_one_different_value_tells_a_layer_apart(difference, own_model, tmp_path
             {"attention_forward": "hidden_states = hidden_states * [1.0, 2.0, 3.0, 4.0][self.layer_idx]"},
             "compute with their number",
         ),
+        ({"layer_forward": "hidden_states = hidden_states + torch.tensor(self.layer_idx)"}, "compute with their number"),
+        ({"layer_forward": "hidden_states = hidden_states + torch.full((1,), self.layer_idx)"}, "compute with their number"),
+        ({"layer_forward": "hidden_states = hidden_states + torch.tensor(float(self.layer_idx))"}, "compute with their number"),
         (
             {"attention_forward": "hidden_states = hidden_states * 2 if self.layer_idx == 2 else hidden_states"},
             "compute with their number",
@@ -68,6 +71,14 @@ def test_one_different_value_tells_a_layer_apart(difference, own_model, tmp_path
 def test_whole_model_is_traced_where_equality_is_not_certain(parts, reason, own_model, tmp_path):
     found, warnings = layers_of(own_model(**parts), tmp_path)
     assert found is None and reason in warnings
+
+
+def test_numbers_that_a_layer_makes_into_tensors_are_known_for_its_copies(own_model, tmp_path):
+    parts = {"layer_forward": "hidden_states = hidden_states * torch.tensor(1.1) + hidden_states.new_tensor([0.1])"}
+    found = trace(own_model(**parts), tmp_path / "out", trust_remote_code=True, proof=False)
+    assert found.described["layers"]["traced_as"] == [0, 0, 0, 0] and not found.described["warnings"]
+    made = [name.split(".") for name in found.constants if "lifted" in name]
+    assert sorted(number for _, _, number, _ in made) == ["0", "0", "1", "1", "2", "2", "3", "3"]
 
 
 @pytest.mark.parametrize(

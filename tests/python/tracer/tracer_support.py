@@ -34,6 +34,11 @@ class Trace:
             return json.loads(archive.read("trace/models/model.json"))
 
     @property
+    def constants(self) -> list[str]:
+        with zipfile.ZipFile(self.folder / "trace.pt2") as archive:
+            return list(json.loads(archive.read("trace/data/constants/model_constants_config.json"))["config"])
+
+    @property
     def nodes(self) -> list[dict[str, Any]]:
         return self.program["graph_module"]["graph"]["nodes"]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import logging
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
 from transformers.core_model_loading import build_glob_alternation
@@ -19,6 +21,7 @@ from .errors import TracerError, bad_input, not_traced, one_line
 from .model_directory import ModelDirectory, read_json
 
 _FLOATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
+_LANGUAGE_MODELS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 # Gathers the weights of the chosen experts: the one implementation of transformers that is plain tensor code without a loop over data.
 EXPERTS = "batched_mm"
 
@@ -56,6 +59,7 @@ def plan_build(directory: ModelDirectory, dtype: str, trust_remote_code: bool) -
         text.tie_word_embeddings = getattr(config, "tie_word_embeddings", getattr(text, "tie_word_embeddings", False))
         config = text
     _require_language_model(directory)
+    _require_layers(directory, config)
     model_class = _model_class(directory, config, trust_remote_code, warnings)
     warnings.extend(rope.warnings(config))
     checkpoint_dtype = _checkpoint_dtype(directory, config)
@@ -91,12 +95,26 @@ def _require_language_model(directory: ModelDirectory) -> None:
     names = directory.config.get("architectures")
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         return
-    if not any(name.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")) for name in names):
+    if not any(name.endswith(_LANGUAGE_MODELS) for name in names) and not _is_own_language_model(directory, names):
         raise bad_input(
             "no-language-model",
             f"{directory.path} is a {names[0]}, which has no language model head; only decoder-only language models can be planned.",
             directory.path,
         )
+
+
+def _require_layers(directory: ModelDirectory, config: PreTrainedConfig) -> None:
+    count = getattr(config, "num_hidden_layers", None)
+    if isinstance(count, int) and count < 1:
+        file, name = directory.path / "config.json", config.attribute_map.get("num_hidden_layers", "num_hidden_layers")
+        raise bad_input("no-layers", f"{file} gives {name} as {count}, so the model has no layers; correct it.", file)
+
+
+def _is_own_language_model(directory: ModelDirectory, names: list[str]) -> bool:
+    """The model's own code says which class is its language model; names of own classes follow no rule, but those of other heads do."""
+    auto_map = directory.config.get("auto_map")
+    own = auto_map.get("AutoModelForCausalLM") if isinstance(auto_map, dict) else None
+    return isinstance(own, str) and all(name == own.rpartition(".")[2] or not re.search("For[A-Z]", name) for name in names)
 
 
 def _model_class(
@@ -170,11 +188,63 @@ def build(
                 "so its attention cannot be traced.",
                 name,
             ) from error
-        raise not_traced("not-built", f"{name} cannot be built from its config.json: {one_line(error)}", name) from error
+        raise _not_built(name, config, error) from error
+    _require_finite_rope(model)
     _keep_in_float32(model, dtype)
     if model._can_set_experts_implementation():
         model.set_experts_implementation(experts)
     return model.eval().requires_grad_(False)
+
+
+def _not_built(name: str, config: PreTrainedConfig, error: Exception) -> TracerError:
+    """Activations and rope types are looked up by name: a name that is not found is all that such an error says."""
+    wanted = error.args[0] if isinstance(error, KeyError) and error.args else None
+    if not isinstance(wanted, str):
+        return not_traced("not-built", f"{name} cannot be built from its config.json: {one_line(error)}", name)
+    keys = sorted({key for key, value in _entries(config.to_dict()) if value == wanted})
+    if not keys:
+        return not_traced("not-built", f"{name} cannot be built from its config.json: {wanted} is missing.", name)
+    return bad_input(
+        "unknown-name", f"config.json gives {' and '.join(keys)} as '{wanted}', which {name} does not know; correct it.", name
+    )
+
+
+def _entries(value: Any) -> Iterator[tuple[str, Any]]:
+    """Keys and values at any depth."""
+    for key, part in value.items() if isinstance(value, dict) else ():
+        yield key, part
+        yield from _entries(part)
+
+
+def owners(model: PreTrainedModel) -> dict[torch.nn.Module, PreTrainedModel]:
+    """For each module the innermost model around it: transformers initialises it by the _init_weights of that one."""
+    models = [module for module in model.modules() if isinstance(module, PreTrainedModel)]
+    return {module: inner for inner in models for module in inner.modules()}
+
+
+def _require_finite_rope(model: PreTrainedModel) -> None:
+    """Frequencies that are no numbers would be noticed much later, as a buffer that seems not to be filled in or as logits."""
+    for module, owner in owners(model).items():
+        names = [name for name in module._non_persistent_buffers_set if name.endswith("inv_freq")]
+        parameters = getattr(getattr(module, "config", None), "rope_parameters", None)
+        if names and parameters and not _fills_with_numbers(owner, module):
+            given = [f"{key} {value}" for key, value in _entries(parameters) if isinstance(value, (int, float))]
+            raise bad_input(
+                "bad-rope",
+                f"The rope parameters of config.json ({', '.join(given)}) give {type(model).__name__} rotary frequencies "
+                "that are not finite; correct them.",
+                type(module).__name__,
+            )
+
+
+def _fills_with_numbers(owner: PreTrainedModel, module: torch.nn.Module) -> bool:
+    with unset_fake_temporarily(), torch.no_grad():
+        filled = copy.copy(module)
+        filled._buffers = {
+            name: buffer if buffer is None else torch.zeros(buffer.shape, dtype=buffer.dtype) for name, buffer in module._buffers.items()
+        }
+        owner._init_weights(filled)
+        return all(bool(buffer.isfinite().all()) for buffer in filled._buffers.values() if buffer is not None)
 
 
 def _keep_in_float32(model: PreTrainedModel, dtype: torch.dtype) -> None:

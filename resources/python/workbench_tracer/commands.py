@@ -78,8 +78,8 @@ def _debugging(arguments: list[str]) -> str:
         return ""
     words = [shlex.quote(word) for word in arguments]
     words = ['"$(mktemp -d)"' if before == "--out" else word for before, word in zip(["", *words], words, strict=False)]
-    packages = shlex.quote(str(Path(__file__).parents[1]))
-    command = " ".join([f"PYTHONPATH={packages}", shlex.quote(sys.executable), "-m workbench_tracer", *words, "--debug"])
+    packages = shlex.quote(os.environ.get("PYTHONPATH") or str(Path(__file__).parents[1]))
+    command = " ".join([f"PYTHONPATH={packages}", shlex.quote(sys.executable), "-P -m workbench_tracer", *words, "--debug"])
     return f"; the whole traceback is shown by: {command}"
 
 

@@ -9,6 +9,7 @@ from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.export import ExportedProgram
 from transformers import PreTrainedModel
 
+from .build import owners
 from .errors import not_traced, one_line
 
 
@@ -18,13 +19,14 @@ def computed_buffers(model: PreTrainedModel, also: frozenset[str] = frozenset())
     The model's own _init_weights fills them in, into NaN, so that a buffer that it forgets is noticed. Call outside of any fake mode.
     """
     values: dict[str, torch.Tensor] = {}
+    initialised_by = owners(model)
     for module_name, module, names in _owners(model, also):
         fake = {name: buffer for name, buffer in module._buffers.items() if name in names and buffer is not None}
         try:
             for name, buffer in fake.items():
                 module._buffers[name] = _unset(buffer)
             with torch.no_grad():
-                model._init_weights(module)
+                initialised_by[module]._init_weights(module)
             for name in names:
                 full = f"{module_name}.{name}" if module_name else name
                 values[full] = _filled(full, type(module).__name__, module._buffers[name], fake[name])

@@ -147,11 +147,8 @@ def _check(
     for source in _leaves(expression):
         header = tensors[source]
         if header.dtype not in _READABLE and value.dtype.is_floating_point:
-            hint = (
-                "this is a quantised checkpoint; use the unquantised model"
-                if header.dtype.startswith(("F8", "F4", "F6", "U8", "I8"))
-                else "convert it"
-            )
+            quantised = header.dtype in ("U8", "I8", "F4") or header.dtype.startswith(("F8_", "F6_"))
+            hint = "this is a quantised checkpoint; use the unquantised model" if quantised else "convert it to F32 or BF16"
             raise bad_input(
                 "unsupported-dtype",
                 f"Tensor {source} of {directory.path / header.file} is {header.dtype}, not F32, F16 or BF16: {hint}.",

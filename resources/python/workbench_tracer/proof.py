@@ -16,7 +16,7 @@ import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from .beside import Beside, beside
-from .build import Plan, build
+from .build import Plan, build, new_fake_mode
 from .errors import TracerError, not_traced, one_line
 from .layers import cut_config
 from .plugin import Call
@@ -63,12 +63,12 @@ class Proving:
     def finish(self, config: PreTrainedConfig, calls: tuple[Call, ...]) -> Proof:
         """config: that of the traced model. calls: its attention calls, whose kinds the small model must make too. Raises TracerError."""
         name = self._plan.model_class.__name__
-        calls = _enough(calls)
         if self._early and config is self._config:
+            calls = _enough(calls)
             run = self._early.result()
         else:
-            count = _layer_count(config)
-            run = _run_small(self._plan, cut_config(config, count, len(calls)) if len(calls) < count else config)
+            config, calls = _shortened(self._plan, config, calls)
+            run = _run_small(self._plan, config)
         _require_same_calls(calls, run.calls, name)
         absolute, relative = min(run.errors, key=lambda pair: pair[1])
         if not relative <= TOLERANCE:
@@ -113,6 +113,20 @@ def _run_small(plan: Plan, config: PreTrainedConfig) -> _SmallRun:
 
 def _layer_count(config: PreTrainedConfig) -> int:
     return int(getattr(config, "num_hidden_layers", 0) or 0)
+
+
+def _shortened(plan: Plan, config: PreTrainedConfig, calls: tuple[Call, ...]) -> tuple[PreTrainedConfig, tuple[Call, ...]]:
+    """The whole depth where a model does not come with its first layers alone: those that share keys are counted from the last one."""
+    count, enough = _layer_count(config), _enough(calls)
+    if len(enough) >= count:
+        return config, enough
+    cut = cut_config(config, count, len(enough))
+    try:
+        with new_fake_mode():
+            build(plan, cut, dtype=torch.float32)
+    except TracerError:
+        return config, calls
+    return cut, enough
 
 
 def _enough(calls: tuple[Call, ...]) -> tuple[Call, ...]:

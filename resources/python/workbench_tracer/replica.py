@@ -11,8 +11,9 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 WINDOW = 5
 VOCABULARY = 211
-# An even rotary width stays even under the usual partial factors (1, 0.75, 0.5, 0.4, 0.25).
 HEAD_WIDTH = 16
+# Wide enough for a rotary width of 2 under a partial factor of 0.02.
+MAX_HEAD_WIDTH = 128
 # Room for the sequences of the proof, where a model has less.
 CONTEXT = 64
 
@@ -40,10 +41,15 @@ _TOKENS = ("pad_token_id", "bos_token_id", "eos_token_id")
 def reduced_config(config: PreTrainedConfig) -> PreTrainedConfig:
     """Ratios that change the code's path are kept: grouped queries, a query width that differs from the hidden width, shared experts."""
     small = copy.deepcopy(config)
-    _reduce_heads(config, small)
+    head_width = _head_width(config)
+    _reduce_heads(config, small, head_width)
+    if share := _rotary_share(config):
+        _set(small, "rotary_dim", int(head_width * share))
     for name, value in _WIDTHS.items():
         if _number(config, name):
             _set(small, name, value)
+        elif isinstance(per_layer := getattr(config, name, None), list):
+            _set(small, name, [value] * len(per_layer))
     if 0 < _number(config, "qk_rope_head_dim") == _number(config, "head_dim"):
         _set(small, "head_dim", _WIDTHS["qk_rope_head_dim"])
     for name, value in _AT_MOST.items():
@@ -53,8 +59,22 @@ def reduced_config(config: PreTrainedConfig) -> PreTrainedConfig:
         _set(small, name, None)
     if 0 < _number(config, "max_position_embeddings") < CONTEXT:
         _set(small, "max_position_embeddings", CONTEXT)
-    _reduce_rope(config, small)
+    _reduce_rope(small, head_width)
     return small
+
+
+def _head_width(config: PreTrainedConfig) -> int:
+    """The first whose rotary width is even for every partial factor, since halves of an odd one are turned with each other's angles."""
+    factors = [group.get("partial_rotary_factor") for group in _rope_groups(config)]
+    factors += [getattr(config, name, None) for name in ("partial_rotary_factor", "rotary_pct")]
+    factors.append(_rotary_share(config))
+    shares = [factor for factor in factors if isinstance(factor, (int, float))]
+    fits = (
+        width
+        for width in range(HEAD_WIDTH, MAX_HEAD_WIDTH + 1, 2)
+        if all(int(width * share) % 2 == 0 and int(width * share) > 0 for share in shares)
+    )
+    return next(fits, HEAD_WIDTH)
 
 
 def _number(config: PreTrainedConfig, name: str) -> int:
@@ -70,7 +90,14 @@ def _set(config: PreTrainedConfig, name: str, value: Any) -> None:
             pass
 
 
-def _reduce_heads(config: PreTrainedConfig, small: PreTrainedConfig) -> None:
+def _rotary_share(config: PreTrainedConfig) -> float | None:
+    """Of the head, where the rotary width is a number of its own."""
+    heads = _number(config, "num_attention_heads")
+    width = _number(config, "head_dim") or (_number(config, "hidden_size") // heads if heads else 0)
+    return _number(config, "rotary_dim") / width if 0 < _number(config, "rotary_dim") <= width else None
+
+
+def _reduce_heads(config: PreTrainedConfig, small: PreTrainedConfig, head_width: int) -> None:
     heads, groups = _number(config, "num_attention_heads"), _number(config, "num_key_value_heads")
     if groups in (0, heads):
         few_heads, few_groups = 3, 3
@@ -79,31 +106,35 @@ def _reduce_heads(config: PreTrainedConfig, small: PreTrainedConfig) -> None:
     else:
         few_heads, few_groups = 6, 2
     width = _number(config, "head_dim")
-    hidden = few_heads * HEAD_WIDTH
+    hidden = few_heads * head_width
     if width and width * heads != _number(config, "hidden_size"):
         hidden -= HEAD_WIDTH // 2  # the projections are no squares
     for name, value in (
         ("num_attention_heads", few_heads),
         ("num_key_value_heads", few_groups),
         ("hidden_size", hidden),
-        ("head_dim", HEAD_WIDTH),
+        ("head_dim", head_width),
     ):
         if _number(config, name):
             _set(small, name, value)
 
 
-def _reduce_rope(config: PreTrainedConfig, small: PreTrainedConfig) -> None:
-    """Factor lists have one number per rotary frequency; a table that is picked by the length is the first one."""
-    parameters = getattr(small, "rope_parameters", None)
+def _rope_groups(config: PreTrainedConfig) -> list[dict[str, Any]]:
+    """The rope parameters themselves, and those that they hold for a kind of layers each."""
+    parameters = getattr(config, "rope_parameters", None)
     if not isinstance(parameters, dict):
-        return
-    groups = [parameters, *(group for group in parameters.values() if isinstance(group, dict))]
-    for group in groups:
+        return []
+    return [parameters, *(group for group in parameters.values() if isinstance(group, dict))]
+
+
+def _reduce_rope(small: PreTrainedConfig, head_width: int) -> None:
+    """Factor lists have one number per rotary frequency; a table that is picked by the length is the first one."""
+    for group in _rope_groups(small):
         if group.get("rope_type") == "longrope" and (group.get("original_max_position_embeddings") or CONTEXT) < CONTEXT:
             group["original_max_position_embeddings"] = CONTEXT
         for name in ("short_factor", "long_factor"):
             if isinstance(group.get(name), list) and group[name]:
-                count = int(HEAD_WIDTH * group.get("partial_rotary_factor", 1.0)) // 2
+                count = int(head_width * group.get("partial_rotary_factor", 1.0)) // 2
                 group[name] = (group[name] * count)[:count]
 
 

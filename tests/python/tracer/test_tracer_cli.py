@@ -59,6 +59,26 @@ def test_a_failure_inside_the_tracer_is_one_sentence(model, tmp_path):
     assert status == 4 and "Traceback" in errors
 
 
+def test_the_sentence_of_such_a_failure_ends_with_a_command_that_shows_its_traceback(model, tmp_path):
+    broken = tmp_path / "broken path" / "transformers"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise RuntimeError('no transformers today')")
+    out = tmp_path / "out"
+    _, events, _ = tracer("trace", "--model", model("llama"), "--out", out, PYTHONPATH=f"{broken.parent}:{PYTHON}")
+    command = events[-1]["message"].partition("shown by: ")[2]
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 4 and "Traceback" in done.stderr and "no transformers today" in done.stderr
+    assert "shown by" not in json.loads(done.stdout.splitlines()[-1])["message"] and not out.exists()
+
+
+def test_a_python_without_torch_is_told_of_the_set_up(model, tmp_path):
+    command = [sys.executable, "-S", "-m", "workbench_tracer", "trace", "--model", str(model("llama")), "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(PYTHONPATH=str(PYTHON)), timeout=60)
+    event = json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == 4 and event["code"] == "missing-package" and "--debug" not in event["message"]
+    assert "has no torch" in event["message"] and "workbench setup" in event["message"] and sys.executable in event["message"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stopped_trace_leaves_nothing(number, model, tmp_path):
     process = subprocess.Popen(

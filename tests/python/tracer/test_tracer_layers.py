@@ -41,7 +41,9 @@ def test_one_different_value_tells_a_layer_apart(difference, own_model, tmp_path
     extra = "\n    def _init_weights(self, module):\n        super()._init_weights(module)\n        if hasattr(module, 'shift'):\n            nn.init.constant_(module.shift, float(module.layer_idx == 2))\n"
     directory = own_model(layer_init=difference)
     code = (directory / "modeling_own.py").read_text()
-    (directory / "modeling_own.py").write_text(code + extra)
+    # transformers asks the innermost model around a module, which the layers are part of.
+    inner = "class OwnModel(LlamaModel):\n"
+    (directory / "modeling_own.py").write_text(code.replace(inner, inner + extra.lstrip("\n") + "\n") + extra)
     found, warnings = layers_of(directory, tmp_path)
     expected = [0, 1, 1, 1] if "position" in difference else [0, 0, 2, 0]
     assert found == expected, warnings

@@ -5,9 +5,11 @@ import dataclasses
 import pytest
 import zoo
 from tracer_support import refusal, trace
+from transformers import AutoConfig, Gemma3nTextConfig, GPTJConfig, StableLmConfig
 from workbench_tracer import plugin
 from workbench_tracer.masks import Mask
 from workbench_tracer.proof import TOLERANCE
+from workbench_tracer.replica import reduced_config
 
 _attention, _read_mask = plugin.attention, plugin.read_mask
 
@@ -85,6 +87,47 @@ def test_depth_is_reduced_as_far_as_every_kind_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(proof, "reduced_config", lambda config: built.append(config.num_hidden_layers) or original(config))
     found = trace(zoo.save_config("gemma3", tmp_path / "model"), tmp_path / "out", full=True)
     assert built == [3] and found.described["proof"]["relative_error"] < TOLERANCE, "layers 0 and 1 slide, layer 2 sees all"
+
+
+@pytest.mark.parametrize("factor", [0.1, 0.2, 0.25, 0.6])
+def test_the_rotary_width_is_even_at_any_partial_factor(factor, tmp_path):
+    """StableLM does not run at an odd one."""
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": factor}
+    StableLmConfig(
+        vocab_size=211, hidden_size=320, intermediate_size=108, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        rope_parameters=rope, architectures=["StableLmForCausalLM"],
+    ).save_pretrained(tmp_path / "model")  # fmt: skip
+    assert trace(tmp_path / "model", tmp_path / "out").described["proof"]["relative_error"] <= TOLERANCE
+    small = reduced_config(AutoConfig.from_pretrained(tmp_path / "model"))
+    rotary = int(small.hidden_size // small.num_attention_heads * factor)
+    assert rotary % 2 == 0 and rotary > 0
+
+
+def test_a_rotary_width_of_its_own_is_reduced_with_the_head(tmp_path):
+    """GPT-J turns 64 of 256 dimensions, more than a head of the small model has."""
+    GPTJConfig(
+        vocab_size=211, n_embd=1024, n_layer=2, n_head=4, rotary_dim=64, n_positions=256, architectures=["GPTJForCausalLM"]
+    ).save_pretrained(tmp_path / "model")
+    assert trace(tmp_path / "model", tmp_path / "out").described["proof"]["relative_error"] <= TOLERANCE
+
+
+def gemma3n(directory, layers, shared):
+    """Its inner model has an _init_weights that only works on that one; `shared` last layers use the keys of earlier ones."""
+    Gemma3nTextConfig(
+        vocab_size=211, vocab_size_per_layer_input=211, hidden_size=60, hidden_size_per_layer_input=12, intermediate_size=108,
+        num_hidden_layers=layers, num_attention_heads=6, num_key_value_heads=2, head_dim=16, max_position_embeddings=256,
+        sliding_window=5, laurel_rank=8, num_kv_shared_layers=shared, architectures=["Gemma3nForCausalLM"],
+        activation_sparsity_pattern=[0.95] * 2 + [0.0] * (layers - 2),
+        layer_types=(["sliding_attention", "full_attention"] * layers)[:layers],
+    ).save_pretrained(directory)  # fmt: skip
+    return directory
+
+
+@pytest.mark.parametrize(("layers", "shared"), [(6, 2), (12, 8)])
+def test_keys_that_layers_share_are_proven(layers, shared, tmp_path):
+    """Where eight share, twelve layers cannot be cut to eight for the proof: none would be left that makes keys."""
+    proof = trace(gemma3n(tmp_path / "model", layers, shared), tmp_path / "out").described["proof"]
+    assert proof["relative_error"] <= TOLERANCE
 
 
 @pytest.mark.parametrize(

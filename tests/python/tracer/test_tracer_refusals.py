@@ -119,6 +119,43 @@ def test_sizes_that_cannot_be(changes, tmp_path):
     assert refusal(directory, tmp_path / "out").exit_status in (3, 4)
 
 
+@pytest.mark.parametrize("count", [0, -1])
+@pytest.mark.parametrize("name", ["llama", "gpt-neox"])
+def test_no_layers(name, count, tmp_path):
+    directory = zoo.save_config(name, tmp_path / "model")
+    edit(directory, num_hidden_layers=count)
+    refused(directory, tmp_path, "no-layers", "config.json", f"num_hidden_layers as {count}", "no layers")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "key"),
+    [
+        ("llama", {"hidden_act": "nope"}, "hidden_act"),
+        ("gemma2", {"hidden_activation": "nope"}, "hidden_activation"),
+        ("llama", {"rope_parameters": {"rope_type": "nope", "rope_theta": 10000.0}}, "rope_type"),
+    ],
+)
+def test_names_that_transformers_does_not_know(name, changes, key, tmp_path):
+    directory = zoo.save_config(name, tmp_path / "model")
+    edit(directory, **changes)
+    refused(directory, tmp_path, "unknown-name", f"{key} as 'nope'", "does not know")
+
+
+@pytest.mark.parametrize(
+    ("name", "rope"),
+    [
+        ("llama", {"rope_type": "default", "rope_theta": -10000.0}),
+        ("llama", {"rope_type": "default", "rope_theta": 0.0}),
+        ("llama", {"rope_type": "linear", "rope_theta": 10000.0, "factor": 0.0}),
+        ("gemma3", {"sliding_attention": {"rope_type": "default", "rope_theta": -2.0}, "full_attention": {"rope_type": "default"}}),
+    ],
+)
+def test_rope_parameters_that_give_no_numbers(name, rope, tmp_path):
+    directory = zoo.save_config(name, tmp_path / "model")
+    edit(directory, rope_parameters=rope)
+    refused(directory, tmp_path, "bad-rope", "rope_theta", "not finite")
+
+
 # --- weights ---
 
 
@@ -186,6 +223,14 @@ def test_fp8_tensors_without_a_quantisation_config(llama, tmp_path):
 
     rewrite_header(llama, change)
     refused(llama, tmp_path, "unsupported-dtype", "F8_E4M3", "quantised")
+
+
+@pytest.mark.parametrize(("dtype", "shape"), [("F64", [30]), ("I64", [30]), ("I32", [60])])
+def test_tensors_in_a_type_that_is_no_quantisation(dtype, shape, llama, tmp_path):
+    rewrite_header(llama, lambda header: header["model.norm.weight"].update(dtype=dtype, shape=shape))
+    error = refusal(llama, tmp_path / "out")
+    assert (error.code, error.exit_status) == ("unsupported-dtype", 3) and dtype in error.message
+    assert "convert it to F32 or BF16" in error.message and "quantised" not in error.message
 
 
 @pytest.fixture
@@ -329,6 +374,23 @@ def test_native_class_is_preferred_to_code_that_is_not_trusted(llama, tmp_path):
         and "its own model code" in described["warnings"][0]
         and not marker.exists()
     )
+
+
+@pytest.mark.parametrize("architecture", ["OwnLM", "OwnModel"])
+def test_own_language_models_may_have_any_name(architecture, own_model, tmp_path):
+    """ChatGLM names its base model as the architecture, and in auto_map a class that generates."""
+    directory = own_model()
+    code = directory / "modeling_own.py"
+    code.write_text(code.read_text().replace("OwnForCausalLM", "OwnLM"))
+    auto_map = {"AutoConfig": "modeling_own.OwnConfig", "AutoModelForCausalLM": "modeling_own.OwnLM"}
+    edit(directory, architectures=[architecture], auto_map=auto_map)
+    assert trace(directory, tmp_path / "out", trust_remote_code=True).described["model"]["class"] == "OwnLM"
+
+
+def test_own_code_of_another_head(own_model, tmp_path):
+    directory = own_model()
+    edit(directory, architectures=["OwnForSequenceClassification"])
+    refused(directory, tmp_path, "no-language-model", "OwnForSequenceClassification", trust_remote_code=True)
 
 
 def test_broken_own_code(own_model, tmp_path):

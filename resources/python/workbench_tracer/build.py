@@ -238,7 +238,8 @@ def _require_finite_rope(model: PreTrainedModel) -> None:
 
 
 def _fills_with_numbers(owner: PreTrainedModel, module: torch.nn.Module) -> bool:
-    with unset_fake_temporarily(), torch.no_grad():
+    # Whoever builds a model for its structure alone does so on the meta device, which has no numbers.
+    with unset_fake_temporarily(), torch.device("cpu"), torch.no_grad():
         filled = copy.copy(module)
         filled._buffers = {
             name: buffer if buffer is None else torch.zeros(buffer.shape, dtype=buffer.dtype) for name, buffer in module._buffers.items()

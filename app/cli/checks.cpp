@@ -41,8 +41,10 @@ bool belongsTo(const fs::path& file, const fs::path& model) {
     if (!fs::exists(file, error) || !fs::equivalent(folder, model, error))
         return false;
     const std::string name = file.filename().string(), extension = file.extension().string();
-    for (const char* own : {"config.json", "generation_config.json", "model.safetensors.index.json",
-                            "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt"})
+    for (const char* own :
+         {"config.json", "generation_config.json", "model.safetensors.index.json", "special_tokens_map.json",
+          "added_tokens.json", "vocab.json", "vocab.txt", "merges.txt", "chat_template.json",
+          "preprocessor_config.json", "processor_config.json"})
         if (name == own)
             return true;
     return name.starts_with("tokenizer") || extension == ".safetensors" || extension == ".bin" ||

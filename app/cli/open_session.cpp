@@ -39,8 +39,9 @@ Result<std::unique_ptr<Session>> openSession(const Options& options, Context& co
     if (plan)
         if (auto used = session.usePlan(*plan, options.plan.string(), context.job); !used)
             return used.error();
-    if (!session.planNotice().empty())
-        logWarning(session.planNotice());
+    if (plan && (!options.exportPlan.empty() || options.overlay == "error"))
+        if (const std::string dropped = session.dropProofsOfOtherWeights(); !dropped.empty())
+            logWarning(dropped);
     auto decisions = decide(session.model().analysis, session.decisions(), options.rules);
     if (!decisions)
         return decisions.error();

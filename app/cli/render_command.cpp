@@ -117,6 +117,10 @@ Result<Overlay> timeOverlay(const Subject& subject, const Session& session,
                          "): measure this model with this version",
                      file.string()};
     const NodeTimes& times = *report->nodeTimes;
+    if (subject.rewritten && times.rewritten != fingerprintOf(*subject.graph))
+        return Error{ErrorCode::badInput,
+                     file.string() + " was measured with other decisions: give the same ones here",
+                     file.string()};
     return nodeNumbers(subject.rewritten ? "measured time after" : "measured time before", "ms",
                        Overlay::Total::sum, *subject.graph,
                        subject.rewritten ? timesIn(*subject.graph, model.canonical, times.after)

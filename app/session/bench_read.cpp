@@ -167,8 +167,9 @@ NodeTimes::ByName readTimes(const JsonView& view) {
 }
 
 NodeTimes readNodeTimes(const JsonView& view) {
-    view.expectKeys({"fingerprint", "before", "after"});
-    return {view.at("fingerprint").text(), readTimes(view.at("before")), readTimes(view.at("after"))};
+    view.expectKeys({"fingerprint", "rewritten", "before", "after"});
+    return {view.at("fingerprint").text(), view.at("rewritten").text(), readTimes(view.at("before")),
+            readTimes(view.at("after"))};
 }
 
 void readOthers(const JsonView& view, BenchReport& report) {

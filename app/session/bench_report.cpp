@@ -108,6 +108,7 @@ void addOthers(const BenchReport& report, Json& json) {
             json[key] = Json(*value);
     if (report.nodeTimes)
         json["node_ms"] = {{"fingerprint", report.nodeTimes->fingerprint},
+                           {"rewritten", report.nodeTimes->rewritten},
                            {"before", report.nodeTimes->before},
                            {"after", report.nodeTimes->after}};
 }

@@ -126,8 +126,7 @@ inline constexpr int kBenchSchema = 1;
 /// program is {"tokens_per_s": {"median", "min", "max"}} of the load's main quantity, the same under
 /// "prefill" and "decode", latency and rounds. "against_native" is after over native, as "change" is after
 /// over before. Where a program was asked for and cannot be had, it is {"available": false, "reason"}.
-/// "node_ms" is
-/// {"fingerprint", "before": {name: ms}, "after"}, see NodeTimes.
+/// "node_ms" is {"fingerprint", "rewritten", "before": {name: ms}, "after"}, see NodeTimes.
 nlohmann::ordered_json toJson(const BenchReport& report);
 /// Strict: an unknown key or schema, a wrong type and figures that do not agree with their rounds are errors
 /// that name the place. `where`: the file.

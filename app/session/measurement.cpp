@@ -242,7 +242,8 @@ void takeNodeTimes(BenchReport& report, const TracedModel& model, const Graph& r
     const auto timesOf = [&](const char* program, const Graph& graph) {
         return nodeTimes(report.profile.value(program, json()), graph, model.canonical);
     };
-    NodeTimes times{model.fingerprint, timesOf("before", model.canonical), timesOf("after", rewritten)};
+    NodeTimes times{model.fingerprint, fingerprintOf(rewritten), timesOf("before", model.canonical),
+                    timesOf("after", rewritten)};
     if (!times.before.empty() || !times.after.empty())
         report.nodeTimes = std::move(times);
     for (json& of : report.profile)

@@ -1,6 +1,7 @@
 #include "app/session/node_times.h"
 
 #include "app/session/json_fields.h"
+#include "core/plan/plan.h"
 
 #include <nlohmann/json.hpp>
 
@@ -43,6 +44,10 @@ NodeId countOf(const Graph& graph) {
 }
 
 } // namespace
+
+std::string fingerprintOf(const Graph& rewritten) {
+    return fingerprint(rewritten, "{}");
+}
 
 NodeTimes::ByName nodeTimes(const nlohmann::json& profile, const Graph& program, const Graph& canonical) {
     NodeTimes::ByName times;

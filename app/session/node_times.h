@@ -14,10 +14,14 @@ namespace workbench {
 struct NodeTimes {
     using ByName = std::map<std::string, double, std::less<>>;
     std::string fingerprint; ///< the plan's, see core/plan/plan.h
+    std::string rewritten;   ///< fingerprintOf() the program after the rewrites: `after` is of no other
     ByName before;
     ByName after; ///< a fused node's time stands at the canonical node whose result it makes
     bool operator==(const NodeTimes&) const = default;
 };
+
+/// What tells a rewritten graph from those of other decisions.
+std::string fingerprintOf(const Graph& rewritten);
 
 /// From what a worker says of each program in its profile: {"steps", "nodes": {name of a value: seconds}}.
 /// Empty for a worker that says nothing of nodes.

@@ -29,6 +29,7 @@ bool looksLikeHubName(const std::string& name) {
 struct Place {
     fs::path path;
     bool isArchive = false;
+    std::string warning = {}; ///< worth telling with those of the trace
 };
 
 /// Where MODEL is on this machine.
@@ -59,7 +60,7 @@ Result<Place> locate(const std::string& model, bool needsWeights, const std::opt
     auto resolved = tracer->resolve(model, needsWeights, job);
     if (!resolved)
         return resolved.error();
-    return Place{std::move(resolved).value(), false};
+    return Place{resolved->path, false, resolved->warning};
 }
 
 /// Traces where needed. A cached trace that turns out to be damaged is made anew once.
@@ -102,6 +103,8 @@ Result<std::unique_ptr<Session>> Session::open(const std::string& model, const T
         return read.error();
     if (job.cancelled())
         return cancelledError();
+    if (!place->warning.empty())
+        read->facts.warnings.push_back(place->warning);
     session->take(std::make_shared<TracedModel>(std::move(read).value()));
     return session;
 }
@@ -236,6 +239,8 @@ bool Session::takeFindings(const Session& copy) {
     if (copy.m_verifications == m_verifications)
         return false;
     m_verifications = copy.m_verifications;
+    if (copy.m_context.weights != m_context.weights) // what is known of others does not stand beside them
+        std::erase_if(m_context.proofs, [](const auto& entry) { return entry.second.kind == "weights"; });
     for (const auto& [site, proof] : copy.m_context.proofs)
         m_context.proofs.insert_or_assign(site, proof);
     m_context.weights = copy.m_context.weights;
@@ -305,25 +310,22 @@ Status Session::usePlan(const FusionPlan& plan, const std::string& file, const J
     m_context.weights = plan.weights;
     m_context.endToEnd = plan.endToEnd;
     m_endToEndHolds = true;
-    m_planNotice = dropProofsOfOtherWeights(file);
     return Ok{};
 }
 
-/// The sentence that tells of it; "" where the proofs are of these weights, or of random ones.
-std::string Session::dropProofsOfOtherWeights(const std::string& file) {
-    if (m_context.weights.empty() || !m_model->hasWeights || m_model->directory.empty() ||
-        m_context.weights == weightsIdentity(m_model->directory))
-        return {};
+std::string Session::dropProofsOfOtherWeights() {
     const auto isOfWeights = [](const PlanProof& proof) { return proof.kind == "weights"; };
-    const std::size_t dropped =
-        std::erase_if(m_context.proofs, [&](const auto& entry) { return isOfWeights(entry.second); });
+    const bool any = (m_context.endToEnd && isOfWeights(*m_context.endToEnd)) ||
+                     std::any_of(m_context.proofs.begin(), m_context.proofs.end(),
+                                 [&](const auto& entry) { return isOfWeights(entry.second); });
+    if (!any || !m_model->hasWeights || m_model->directory.empty() ||
+        (!m_context.weights.empty() && m_context.weights == weightsIdentity(m_model->directory)))
+        return {};
+    std::erase_if(m_context.proofs, [&](const auto& entry) { return isOfWeights(entry.second); });
     m_context.weights.clear();
     if (m_context.endToEnd && isOfWeights(*m_context.endToEnd))
         m_context.endToEnd.reset();
-    return dropped == 0
-               ? std::string()
-               : "the proofs in " + file +
-                     " are of other weights than those of this model and are left out: verify it again";
+    return "the plan's proofs are not known to be of this model's weights and are left out: verify it again";
 }
 
 } // namespace workbench

@@ -45,8 +45,9 @@ public:
     /// Takes decisions, notes and proofs of a saved plan. An error names the file: another model, a site that
     /// is gone.
     Status usePlan(const FusionPlan& plan, const std::string& file, const Job& job);
-    /// What is worth telling of the plan that was used last: its proofs are of other weights. "": nothing.
-    const std::string& planNotice() const { return m_planNotice; }
+    /// For whoever shows or saves proofs: leaves out those of a used plan that are of other weights than the
+    /// model's, or of unknown ones, and says so; "" where all hold. Reads the weights of a model directory.
+    std::string dropProofsOfOtherWeights();
 
     /// The rewritten graph under the current decisions.
     Result<std::shared_ptr<const Rewritten>> rewritten();
@@ -70,7 +71,6 @@ private:
     void decisionsChanged();
     bool move(bool (DecisionHistory::*step)());
     Status checkFingerprint(const FusionPlan& plan, const std::string& file, const Job& job);
-    std::string dropProofsOfOtherWeights(const std::string& file);
 
     Locations m_locations;
     TraceOptions m_options;
@@ -80,7 +80,6 @@ private:
     DecisionHistory m_history;
     std::shared_ptr<const Rewritten> m_rewritten;
     PlanContext m_context;
-    std::string m_planNotice;
     bool m_endToEndHolds = false;    ///< the end-to-end proof is of the current decisions
     std::size_t m_verifications = 0; ///< counts setProofs()
 };

@@ -54,8 +54,9 @@ Result<TracedModel> readTracedModel(const std::filesystem::path& trace,
 /// Reads a .pt2 archive of somebody else or of our own.
 Result<TracedModel> readArchiveModel(const std::filesystem::path& archive);
 
-/// "sha256:..." over names, types, shapes and samples of every tensor of the checkpoint in a directory,
-/// however it is divided into files; "" when there is none or it cannot be read.
+/// "sha256:..." over names, types, shapes and numbers of every tensor of the checkpoint in a directory,
+/// however it is divided into files; "" when there is none or it cannot be read. Of the larger tensors of a
+/// checkpoint over 1 GiB one KiB of every 64 is read: an edit of a few rows may go unnoticed there.
 std::string weightsIdentity(const std::filesystem::path& directory);
 
 } // namespace workbench

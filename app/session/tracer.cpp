@@ -128,7 +128,7 @@ Result<json> Tracer::run(std::vector<std::string> arguments, std::chrono::second
     return messages.last;
 }
 
-Result<fs::path> Tracer::resolve(const std::string& name, bool needsWeights, const Job& job) const {
+Result<Tracer::Resolved> Tracer::resolve(const std::string& name, bool needsWeights, const Job& job) const {
     std::vector<std::string> arguments{"resolve", "--model", name, "--download"};
     if (needsWeights)
         arguments.emplace_back("--weights");
@@ -139,7 +139,7 @@ Result<fs::path> Tracer::resolve(const std::string& name, bool needsWeights, con
     if (path.empty())
         return Error{ErrorCode::cannotTrace, "the tracer did not say where the model '" + name + "' is",
                      name};
-    return path;
+    return Resolved{path, textOf(*answer, "warning")};
 }
 
 Result<std::string> Tracer::cacheKey(const fs::path& model, const TraceOptions& options,

@@ -45,9 +45,13 @@ class Tracer {
 public:
     static Result<Tracer> create(const Locations& locations);
 
+    struct Resolved {
+        std::filesystem::path path;
+        std::string warning; ///< the weights that are needed are not there; "": none
+    };
     /// The directory of "org/name[@revision]": from the local Hugging Face cache; what is not there is
     /// downloaded, the weights only where they are needed.
-    Result<std::filesystem::path> resolve(const std::string& name, bool needsWeights, const Job& job) const;
+    Result<Resolved> resolve(const std::string& name, bool needsWeights, const Job& job) const;
     /// Names everything that the trace depends on.
     Result<std::string> cacheKey(const std::filesystem::path& model, const TraceOptions& options,
                                  const Job& job) const;

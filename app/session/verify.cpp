@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace workbench {
 namespace {
@@ -150,12 +151,20 @@ Status compareWithTruth(Session& session, Runtime& runtime, const Subject& subje
 Status compareWithEngine(Runtime& runtime, const Subject& subject, const TokenInput& input,
                          VerifyReport& report, const Job& job) {
     auto proof = proveEngine(runtime, *subject.model, report, input, job);
-    if (proof)
+    if (proof) {
         report.engine = *proof;
-    else if (proof.error().code == ErrorCode::requirementFailed)
-        report.engineReason = proof.error().message;
-    else
+        return Ok{};
+    }
+    if (proof.error().code != ErrorCode::requirementFailed)
         return proof.error();
+    report.engineReason = proof.error().message;
+    // What the original can do, the rewritten program must be able to do as well.
+    auto original = runLogits(runtime, kOriginal, input.tokens, input.positions, {0}, job, LogitsBy::engine);
+    if (original)
+        report.engine =
+            EngineProof{std::numeric_limits<double>::infinity(), toleranceOf(report.dtype), false};
+    else if (original.error().code != ErrorCode::requirementFailed)
+        return original.error();
     return Ok{};
 }
 
@@ -193,7 +202,9 @@ void record(Session& session, const std::string& weights, const VerifyReport& re
     std::map<std::string, PlanProof, std::less<>> proofs;
     for (const SiteProof& site : report.sites)
         proofs.emplace(site.id, site.proof);
-    session.setProofs(std::move(proofs), report.endToEnd, weights);
+    PlanProof endToEnd = report.endToEnd;
+    endToEnd.passed = endToEnd.passed && (!report.engine || report.engine->passed);
+    session.setProofs(std::move(proofs), std::move(endToEnd), weights);
 }
 
 } // namespace

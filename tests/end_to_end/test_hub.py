@@ -117,6 +117,19 @@ def test_weights_are_downloaded_once_they_are_needed(tmp_path, hub):
     assert workbench("verify", "org/tiny", "--apply-all", "--json", env=offline).expect(DONE).json()["proof"] == "weights"
 
 
+def test_weights_that_cannot_be_fetched_are_told(tmp_path):
+    """The proof is one of random weights then, which a green check must not hide."""
+    home = tmp_path / "home"
+    config = tmp_path / "config"
+    config.mkdir()
+    (config / "config.json").write_bytes((support.model("llama") / "config.json").read_bytes())
+    _make_cache(home, config)
+    for env in ({"HF_HUB_OFFLINE": None, "HF_ENDPOINT": "http://127.0.0.1:9"}, {}):
+        run = workbench("verify", "org/tiny", "--apply-all", "--json", env=support.environment(HF_HOME=str(home), **env)).expect(DONE)
+        assert run.json()["proof"] == "random-weights"
+        assert "org/tiny has no whole safetensors weights" in run.err
+
+
 def test_a_wrong_token_is_one_sentence_without_the_token(tmp_path, hub):
     env = support.environment(HF_HOME=str(tmp_path / "home"), HF_HUB_OFFLINE=None, HF_ENDPOINT=hub, HF_TOKEN="hf_wrong_secret")
     run = workbench("inspect", "org/tiny", env=env)

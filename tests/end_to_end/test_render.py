@@ -100,6 +100,7 @@ def test_the_measured_time_of_nodes_is_laid_over_both_graphs(llama, tmp_path):
     assert any(text.endswith(" ms") for text in legend)
     rewritten = _svg(llama, tmp_path, *time, "--apply-all", "--rewritten")
     assert any(text.startswith("measured time after") for text in rewritten)
+    workbench("render", llama, *time, "--apply", "rms-norm", "--rewritten", "-o", tmp_path / "none.svg").expect_error(BAD_INPUT, "other decisions")
     other = support.model("qwen3")
     workbench("render", other, *time, "-o", tmp_path / "none.svg").expect_error(BAD_INPUT, "another graph", "LlamaForCausalLM")
 

@@ -41,6 +41,7 @@ CanvasPanel::CanvasPanel(Document& document, Selection& selection, QWidget* pare
             [this] { m_pane->setHiddenSlots(m_legend->hiddenSlots()); });
     connect(m_overlayChoice, &QComboBox::currentIndexChanged, this, &CanvasPanel::updateOverlay);
     connect(&document, &Document::rewrittenChanged, this, &CanvasPanel::updateMarks);
+    connect(&document, &Document::decisionsChanged, this, &CanvasPanel::updateOverlay);
     connect(&document, &Document::proofsChanged, this, &CanvasPanel::updateOverlay);
     connect(&document, &Document::measuredChanged, this, &CanvasPanel::updateOverlay);
     m_pane->setSource({document.session().sharedModel()

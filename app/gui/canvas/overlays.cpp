@@ -31,16 +31,18 @@ Overlay gains(const Document& document) {
     });
 }
 
-Overlay timesBefore(const Document& document) {
+Overlay times(const Document& document, const char* name, NodeTimes::ByName NodeTimes::*of, bool holds) {
     static const NodeTimes kNothing;
-    const NodeTimes& times = document.nodeTimes() ? *document.nodeTimes() : kNothing;
-    return nodeNumbers("measured time before", "ms", Overlay::Total::sum, document.graph(), times.before);
+    const NodeTimes& all = holds ? *document.nodeTimes() : kNothing;
+    return nodeNumbers(name, "ms", Overlay::Total::sum, document.graph(), all.*of);
+}
+
+Overlay timesBefore(const Document& document) {
+    return times(document, "measured time before", &NodeTimes::before, document.nodeTimes() != nullptr);
 }
 
 Overlay timesAfter(const Document& document) {
-    static const NodeTimes kNothing;
-    const NodeTimes& times = document.nodeTimes() ? *document.nodeTimes() : kNothing;
-    return nodeNumbers("measured time after", "ms", Overlay::Total::sum, document.graph(), times.after);
+    return times(document, "measured time after", &NodeTimes::after, document.timesAfterHold());
 }
 
 } // namespace
@@ -55,8 +57,7 @@ const std::vector<OverlayChoice>& overlayChoices() {
          QT_TRANSLATE_NOOP("overlays", "no times yet: measure with the time by kind of operator"),
          timesBefore},
         {"time_after", QT_TRANSLATE_NOOP("overlays", "Measured time after"),
-         QT_TRANSLATE_NOOP("overlays", "no times yet: measure with the time by kind of operator"),
-         timesAfter},
+         QT_TRANSLATE_NOOP("overlays", "no times of these decisions yet: measure them"), timesAfter},
         {"gain", QT_TRANSLATE_NOOP("overlays", "Measured gain"),
          QT_TRANSLATE_NOOP("overlays", "no gains yet: measure the patterns"), gains},
     };

@@ -42,7 +42,7 @@ Result<Opened> openModel(const OpenRequest& request, const Locations& locations,
     auto session = Session::open(request.model.toStdString(), request.trace, locations, job);
     if (!session)
         return session.error();
-    Opened opened{std::move(**session), {}, {}, {}, {}, {}};
+    Opened opened{std::move(**session), {}, {}, {}, {}, {}, {}};
     if (request.unsaved) {
         if (auto taken = takeUnsaved(opened, *request.unsaved, job); !taken)
             return taken.error();
@@ -51,6 +51,7 @@ Result<Opened> openModel(const OpenRequest& request, const Locations& locations,
             return taken.error();
         opened.saved = opened.session.history().choices();
     }
+    opened.notice = opened.session.dropProofsOfOtherWeights();
     if (request.choices)
         opened.lost = opened.session.adopt(*request.choices);
     return prepared(std::move(opened), job);
@@ -154,11 +155,13 @@ void Document::take(const OpenRequest& request, Opened opened) {
         Q_EMIT noticed(tr("%n decision(s) were dropped: their sites are gone, the first is %1", nullptr,
                           static_cast<int>(opened.lost.size()))
                            .arg(QString::fromStdString(opened.lost.front())));
-    tellPlanNotice();
+    if (!opened.notice.empty())
+        Q_EMIT noticed(QString::fromStdString(opened.notice));
 }
 
 void Document::failToOpen(const Error& error) {
     if (m_state == State::ready) {
+        rewriteAgain(); // one that ran when the opening began was not taken
         if (error.code != ErrorCode::cancelled)
             Q_EMIT failed(error);
         return;
@@ -206,11 +209,16 @@ void Document::setMeasured(std::map<std::string, SpeedGain> bySite) {
     Q_EMIT measuredChanged();
 }
 
-void Document::setNodeTimes(const NodeTimes& times) {
-    if (times.fingerprint != m_session->model().fingerprint)
+void Document::setNodeTimes(std::optional<NodeTimes> times, std::optional<Decisions> of) {
+    if (times && times->fingerprint != m_session->model().fingerprint)
         return;
-    m_nodeTimes = times;
+    m_nodeTimes = std::move(times);
+    m_timesAfterOf = std::move(of);
     Q_EMIT measuredChanged();
+}
+
+bool Document::timesAfterHold() const {
+    return m_nodeTimes && m_timesAfterOf && *m_timesAfterOf == m_session->decisions();
 }
 
 } // namespace workbench::gui

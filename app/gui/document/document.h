@@ -41,6 +41,7 @@ public:
         FileContent planContent;
         Choices saved;                 ///< what the plan's file says
         std::vector<std::string> lost; ///< sites of the request's choices that are gone
+        std::string notice;            ///< of the plan's proofs; "": none
     };
 
     explicit Document(Locations locations, QObject* parent = nullptr);
@@ -74,6 +75,7 @@ public:
     const PlanProof* proof(std::size_t site) const; ///< nullptr: none
     const SpeedGain* gain(std::size_t site) const;  ///< measured; nullptr: it is not
     const NodeTimes* nodeTimes() const { return m_nodeTimes ? &*m_nodeTimes : nullptr; } ///< likewise
+    bool timesAfterHold() const; ///< nodeTimes() after the rewrites is of the decisions as they are
 
     // Decisions. `what` tells the step in the undo menu: "reject qkv in layers 0-3".
     void apply(const std::vector<std::size_t>& sites, Decision decision, const QString& what);
@@ -110,7 +112,9 @@ public:
     /// The model's directory where the worker runs; "": as here.
     void setWorkerModel(const QString& directory);
     void setMeasured(std::map<std::string, SpeedGain> bySite);
-    void setNodeTimes(const NodeTimes& times); ///< those of another graph are left alone
+    /// Those of another graph are left alone; nothing: what was measured last has none. `of`: what `after`
+    /// was measured with, as far as it is known.
+    void setNodeTimes(std::optional<NodeTimes> times, std::optional<Decisions> of);
 
     // The plan.
     QString planFile() const { return m_planFile; }
@@ -153,7 +157,6 @@ private:
     void choicesChanged();
     void rewriteAgain();
     void updateModified();
-    void tellPlanNotice();
     void keepUnsaved();
     void saved(const QString& file, const Choices& choices, const FileContent& content);
 
@@ -166,6 +169,7 @@ private:
     std::shared_ptr<const Rewritten> m_rewritten;
     std::map<std::string, SpeedGain, std::less<>> m_measured;
     std::optional<NodeTimes> m_nodeTimes;
+    std::optional<Decisions> m_timesAfterOf;
     QString m_planFile;
     FileContent m_planContent;
     QString m_worker;

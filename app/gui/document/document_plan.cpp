@@ -16,6 +16,7 @@ void Document::openPlan(const QString& file, std::function<void(Status)> done) {
     struct Read {
         Session session;
         FileContent content;
+        std::string notice; ///< "": none
     };
     if (m_state != State::ready)
         return done(notReady(file));
@@ -28,7 +29,8 @@ void Document::openPlan(const QString& file, std::function<void(Status)> done) {
                 return stored.error();
             if (auto used = session.usePlan(stored->plan, file.toStdString(), job); !used)
                 return used.error();
-            return Read{session, stored->content};
+            const std::string notice = session.dropProofsOfOtherWeights();
+            return Read{session, stored->content, notice};
         },
         [this, file, before, turn = m_turn, done = std::move(done)](Result<Read> read) {
             if (!read)
@@ -41,7 +43,8 @@ void Document::openPlan(const QString& file, std::function<void(Status)> done) {
             saved(file, m_session->history().choices(), read->content);
             Q_EMIT proofsChanged();
             choicesChanged();
-            tellPlanNotice();
+            if (!read->notice.empty())
+                Q_EMIT noticed(QString::fromStdString(read->notice));
             done(Ok{});
         });
 }
@@ -72,11 +75,6 @@ void Document::savePlan(const QString& file, Overwrite overwrite, std::function<
                 saved(file, choices, *stored);
             done(Ok{});
         });
-}
-
-void Document::tellPlanNotice() {
-    if (const std::string& notice = m_session->planNotice(); !notice.empty())
-        Q_EMIT noticed(QString::fromStdString(notice));
 }
 
 void Document::saved(const QString& file, const Choices& choices, const FileContent& content) {

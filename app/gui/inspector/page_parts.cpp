@@ -55,10 +55,12 @@ void Page::addTimes(const std::function<bool(NodeId)>& counts) {
             add(before, times->before, graph().value(outputs.front()).name);
             add(after, times->after, graph().value(outputs.front()).name);
         }
-    if (before > 0 || after > 0)
+    if (document().timesAfterHold() && (before > 0 || after > 0))
         addText(tr("measured: %L1 ms of a step before the rewrites, %L2 ms after")
                     .arg(before, 0, 'f', 3)
                     .arg(after, 0, 'f', 3));
+    else if (before > 0)
+        addText(tr("measured: %L1 ms of a step before the rewrites").arg(before, 0, 'f', 3));
 }
 
 void Page::addWeight(Section* section, const Input& input) {

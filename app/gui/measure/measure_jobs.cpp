@@ -109,8 +109,7 @@ void MeasurePanel::finishMeasure(const Result<BenchReport>& result) {
     m_form->rememberWorker();
     m_form->showWorker(result->machine);
     publishGains(*result);
-    if (result->nodeTimes)
-        document().setNodeTimes(*result->nodeTimes);
+    document().setNodeTimes(result->nodeTimes, m_measured);
     showControls();
 }
 
@@ -200,16 +199,28 @@ bool MeasurePanel::openFile(const QString& file) {
 }
 
 void MeasurePanel::openReport(const QString& file) {
-    document().look<BenchReport>(
-        this, [path = file.toStdString()](Session&, const Job&) { return readBench(path); },
-        [this, file](Result<BenchReport> report) {
+    struct Read {
+        BenchReport report;
+        std::optional<Decisions> decisions; ///< that it is of, where they are those of now
+    };
+    document().look<Read>(
+        this,
+        [path = file.toStdString()](Session& session, const Job&) -> Result<Read> {
+            auto report = readBench(path);
             if (!report)
-                return fail(report.error());
+                return report.error();
+            const auto rewritten = session.rewritten();
+            const bool same = report->nodeTimes && rewritten &&
+                              report->nodeTimes->rewritten == fingerprintOf((*rewritten)->graph);
+            return Read{std::move(report).value(), same ? std::optional(session.decisions()) : std::nullopt};
+        },
+        [this, file](Result<Read> read) {
+            if (!read)
+                return fail(read.error());
             m_isOurs = false;
             notice({});
-            m_results->setOpened(*report, file);
-            if (report->nodeTimes)
-                document().setNodeTimes(*report->nodeTimes);
+            m_results->setOpened(read->report, file);
+            document().setNodeTimes(read->report.nodeTimes, read->decisions);
             showControls();
         });
 }

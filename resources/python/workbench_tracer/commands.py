@@ -163,4 +163,5 @@ def _eager(options: argparse.Namespace, events: Events) -> None:
 def _resolve(options: argparse.Namespace, events: Events) -> None:
     from .resolve import resolve
 
-    events.print({"path": str(resolve(options.model, options.download, options.weights))})
+    path, warning = resolve(options.model, options.download, options.weights)
+    events.print({"path": str(path), "warning": warning})

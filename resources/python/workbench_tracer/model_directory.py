@@ -138,7 +138,7 @@ def _refuse_quantised(path: Path, config: dict[str, Any]) -> None:
 
 def _refuse_named_weights(path: Path, config: dict[str, Any]) -> None:
     named = config.get("transformers_weights")
-    if named is not None and named not in (SINGLE, INDEX):
+    if named is not None and named != SINGLE and not (named == INDEX and not (path / SINGLE).is_file()):
         raise bad_input(
             "named-weights",
             f"{path / 'config.json'} names its weights file {named} (transformers_weights), which is not supported: call it {SINGLE}.",
@@ -171,7 +171,7 @@ def _shards_beside(index: Path) -> list[str]:
     if not shards:
         return []
     return [
-        f"{index.parent} has {SINGLE} and an {INDEX} that names other files ({min(map(str, shards))}): {SINGLE} is read, as transformers does; "
+        f"{index.parent} has {SINGLE} and a {INDEX} that names other files ({min(map(str, shards))}): {SINGLE} is read, as transformers does; "
         "delete what is left of another save."
     ]
 

@@ -16,8 +16,8 @@ _WANTED = ["*.json", "*.py", "*.jinja", "*.txt", "*.model"]
 _WEIGHTS = ["*.safetensors", "*.safetensors.index.json"]
 
 
-def resolve(model: str, download: bool, weights: bool = True) -> Path:
-    """weights: without them the model is not whole. Raises TracerError naming the repository and the revision."""
+def resolve(model: str, download: bool, weights: bool = True) -> tuple[Path, str]:
+    """The folder, and a sentence where the weights that were asked for are not in it. Raises TracerError naming repository and revision."""
     match = _NAME.fullmatch(model)
     if match is None:
         raise bad_input("bad-name", f"{model} is neither a folder nor a name like org/name or org/name@revision.", model)
@@ -29,10 +29,17 @@ def resolve(model: str, download: bool, weights: bool = True) -> Path:
     for wanted in (weights, False) if local_only else (weights,):
         folder = _cached(repo, revision, wanted)
         if folder is not None and _is_whole(folder, wanted):
-            return folder
+            return folder, _lacking(folder, repo, revision, weights)
     if not download:
         raise _not_found(repo, revision)
-    return _download(repo, revision, weights)
+    folder = _download(repo, revision, weights)  # the library gives what is cached where the network is away
+    return folder, _lacking(folder, repo, revision, weights)
+
+
+def _lacking(folder: Path, repo: str, revision: str | None, weights: bool) -> str:
+    if not weights or _is_whole(folder, True):
+        return ""
+    return f"{_named(repo, revision)} has no whole safetensors weights in the local Hugging Face cache, and none could be fetched."
 
 
 def _patterns(weights: bool) -> dict[str, list[str] | None]:

@@ -107,7 +107,8 @@ TEST(BenchReport, KeepsHandWrittenCodeProfileAndMemory) {
 
 TEST(BenchReport, KeepsTheTimesOfNodes) {
     BenchReport report = someReport();
-    report.nodeTimes = NodeTimes{"sha256:1", {{"linear", 0.5}, {"silu", 0.25}}, {{"linear", 0.5}}};
+    report.nodeTimes =
+        NodeTimes{"sha256:1", "sha256:2", {{"linear", 0.5}, {"silu", 0.25}}, {{"linear", 0.5}}};
     json document = json::parse(toJson(report).dump());
     const auto read = benchFromJson(document.dump(), "bench.json");
     ASSERT_TRUE(read) << read.error().message;

@@ -157,7 +157,8 @@ TEST_F(TracerTest, APythonThatIsNotThereIsNamed) {
 TEST_F(TracerTest, ResolvesHubNames) {
     const auto path = tracer().resolve("org/name@v1", true, m_job);
     ASSERT_TRUE(path.ok());
-    EXPECT_EQ(*path, "/models/org/name@v1");
+    EXPECT_EQ(path->path, "/models/org/name@v1");
+    EXPECT_EQ(path->warning, "");
 }
 
 TEST_F(TracerTest, TheTokenizerEncodesAndDecodes) {

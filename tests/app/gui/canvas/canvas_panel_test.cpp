@@ -284,15 +284,24 @@ TEST_F(CanvasPanelTest, MeasuredTimesAreTotalledAndThoseOfAnotherGraphAreNotShow
     const auto& total = child<QLabel>("overlayTotal");
     choice.setCurrentIndex(choice.findData("time"));
     EXPECT_TRUE(total.text().startsWith("no times yet"));
-    NodeTimes times{"sha256:another", {}, {}};
+    NodeTimes times{"sha256:another", {}, {}, {}};
     for (std::size_t node : {0, 1})
         times.before[document.graph().value(document.graph().nodes[node].outputs[0]).name] = 0.25;
-    document.setNodeTimes(times);
+    document.setNodeTimes(times, {});
     EXPECT_TRUE(total.text().startsWith("no times yet"));
     times.fingerprint = document.session().model().fingerprint;
-    document.setNodeTimes(times);
+    times.after = {*times.before.begin()};
+    document.setNodeTimes(times, document.session().decisions());
     EXPECT_EQ(total.text(), "total 0.5 ms");
     choice.setCurrentIndex(choice.findData("time_after"));
+    EXPECT_EQ(total.text(), "total 0.25 ms");
+    const std::vector<Site>& sites = document.analysis().sites;
+    const auto one = std::find_if(sites.begin(), sites.end(),
+                                  [](const Site& site) { return site.verdict == SiteVerdict::applicable; });
+    document.setDecisions({{one->id, Decision::reject}}, "a decision that was not measured");
+    EXPECT_TRUE(total.text().startsWith("no times of these decisions"));
+    choice.setCurrentIndex(choice.findData("time"));
+    document.setNodeTimes({}, {});
     EXPECT_TRUE(total.text().startsWith("no times yet"));
 }
 

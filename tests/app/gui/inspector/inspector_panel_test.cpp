@@ -138,12 +138,12 @@ TEST_F(Inspecting, AModuleShowsCountsAndParameters) {
 }
 
 TEST_F(Inspecting, AMeasuredModuleSaysItsTime) {
-    NodeTimes times{m_document.session().model().fingerprint, {}, {}};
+    NodeTimes times{m_document.session().model().fingerprint, {}, {}, {}};
     for (const Node& node :
          m_document.graph().nodes) // half a millisecond each, all of it saved but one node's
         times.before[m_document.graph().value(node.outputs[0]).name] = 0.5;
     times.after = {*times.before.begin()};
-    m_document.setNodeTimes(times);
+    m_document.setNodeTimes(times, m_document.session().decisions());
     m_selection.selectModule("");
     const double all = 0.5 * static_cast<double>(m_document.graph().nodes.size());
     EXPECT_TRUE(comesToShow(

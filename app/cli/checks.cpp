@@ -71,10 +71,12 @@ Status checkWritableFile(const fs::path& file, const std::string& model) {
     return Ok{};
 }
 
-Status checkWritableFolder(const fs::path& folder) {
+Status checkWritableFolder(const fs::path& folder, const std::string& model) {
     if (folder.empty())
         return Ok{};
     std::error_code error;
+    if (fs::equivalent(folder, model, error))
+        return unwritable(folder, "it is the model itself; name another folder");
     fs::path existing = fs::absolute(folder, error).lexically_normal();
     if (error)
         return unwritable(folder, "the current folder is gone");

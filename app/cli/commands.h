@@ -45,7 +45,7 @@ Result<std::unique_ptr<Session>> openSession(const Options& options, Context& co
 /// that belongs to the model is never written over.
 Status checkWritableFile(const std::filesystem::path& file, const std::string& model);
 /// The same for a folder that may not exist yet.
-Status checkWritableFolder(const std::filesystem::path& folder);
+Status checkWritableFolder(const std::filesystem::path& folder, const std::string& model);
 
 /// requirementFailed names the pattern, what was asked for and what there is.
 Status checkRequirements(const std::vector<Requirement>& requirements, const Session& session,

@@ -14,14 +14,7 @@ Status checkOutputs(const Options& options) {
         return ok;
     if (auto ok = checkWritableFile(options.exportPt2, options.model); !ok)
         return ok;
-    std::error_code error;
-    if (!options.exportSource.empty() &&
-        std::filesystem::equivalent(options.exportSource, options.model, error))
-        return Error{ErrorCode::badInput,
-                     options.exportSource.string() +
-                         " is the model itself: name another folder for its source",
-                     options.exportSource.string()};
-    return checkWritableFolder(options.exportSource);
+    return checkWritableFolder(options.exportSource, options.model);
 }
 
 void say(Context& context, bool dryRun, const char* what, const std::filesystem::path& path) {

@@ -15,6 +15,10 @@ Error badInput(const std::string& message, const std::string& where) {
     return {ErrorCode::badInput, message, where};
 }
 
+bool isOfWeights(const PlanProof& proof) {
+    return proof.kind == "weights";
+}
+
 /// "org/name" or "org/name@revision", as the Hugging Face hub spells it.
 bool looksLikeHubName(const std::string& name) {
     const std::string repository = name.substr(0, name.find('@'));
@@ -240,7 +244,7 @@ bool Session::takeFindings(const Session& copy) {
         return false;
     m_verifications = copy.m_verifications;
     if (copy.m_context.weights != m_context.weights) // what is known of others does not stand beside them
-        std::erase_if(m_context.proofs, [](const auto& entry) { return entry.second.kind == "weights"; });
+        std::erase_if(m_context.proofs, [](const auto& entry) { return isOfWeights(entry.second); });
     for (const auto& [site, proof] : copy.m_context.proofs)
         m_context.proofs.insert_or_assign(site, proof);
     m_context.weights = copy.m_context.weights;
@@ -314,14 +318,13 @@ Status Session::usePlan(const FusionPlan& plan, const std::string& file, const J
 }
 
 std::string Session::dropProofsOfOtherWeights() {
-    const auto isOfWeights = [](const PlanProof& proof) { return proof.kind == "weights"; };
     const bool any = (m_context.endToEnd && isOfWeights(*m_context.endToEnd)) ||
                      std::any_of(m_context.proofs.begin(), m_context.proofs.end(),
-                                 [&](const auto& entry) { return isOfWeights(entry.second); });
+                                 [](const auto& entry) { return isOfWeights(entry.second); });
     if (!any || !m_model->hasWeights || m_model->directory.empty() ||
         (!m_context.weights.empty() && m_context.weights == weightsIdentity(m_model->directory)))
         return {};
-    std::erase_if(m_context.proofs, [&](const auto& entry) { return isOfWeights(entry.second); });
+    std::erase_if(m_context.proofs, [](const auto& entry) { return isOfWeights(entry.second); });
     m_context.weights.clear();
     if (m_context.endToEnd && isOfWeights(*m_context.endToEnd))
         m_context.endToEnd.reset();

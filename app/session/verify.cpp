@@ -129,28 +129,29 @@ Status compareSites(Runtime& runtime, const Subject& subject, const TokenInput& 
     return Ok{};
 }
 
-/// bf16: both programs against the same weights in f32.
-Status compareWithTruth(Session& session, Runtime& runtime, const Subject& subject, const TokenInput& input,
-                        VerifyReport& report, const Job& job) {
+/// bf16: both programs against the same weights in f32. Nothing in f32.
+Result<std::optional<Truth>> compareWithTruth(Session& session, Runtime& runtime, const Subject& subject,
+                                              const TokenInput& input, VerifyReport& report, const Job& job) {
     if (report.dtype == "f32" || subject.model->directory.empty())
-        return Ok{};
-    auto truth = session.sibling(TraceDtype::f32, subject.isReplica, job);
+        return std::optional<Truth>();
+    auto model = session.sibling(TraceDtype::f32, subject.isReplica, job);
+    if (!model)
+        return model.error();
+    auto truth = compareWithF32(runtime, **model, input, job);
     if (!truth)
         return truth.error();
-    auto errors = truthErrors(runtime, **truth, input, job);
-    if (!errors)
-        return errors.error();
-    report.truth = *errors;
-    report.endToEnd.relativeError = errors->rewritten;
-    report.endToEnd.tolerance = truthRatio(report.endToEnd.tokens) * errors->original;
-    report.endToEnd.passed = errors->rewritten <= report.endToEnd.tolerance;
-    return Ok{};
+    const TruthErrors& errors = truth->errors;
+    report.truth = errors;
+    report.endToEnd.relativeError = errors.rewritten;
+    report.endToEnd.tolerance = truthRatio(report.endToEnd.tokens) * errors.original;
+    report.endToEnd.passed = errors.rewritten <= report.endToEnd.tolerance;
+    return std::optional(std::move(truth).value());
 }
 
 /// The rewritten program as it is served. A model that cannot be is proven all the same.
-Status compareWithEngine(Runtime& runtime, const Subject& subject, const TokenInput& input,
-                         VerifyReport& report, const Job& job) {
-    auto proof = proveEngine(runtime, *subject.model, report, input, job);
+Status compareWithEngine(Runtime& runtime, const Subject& subject, const Truth* truth,
+                         const TokenInput& input, VerifyReport& report, const Job& job) {
+    auto proof = proveEngine(runtime, *subject.model, report, truth, input, job);
     if (proof) {
         report.engine = *proof;
         return Ok{};
@@ -249,10 +250,14 @@ Result<VerifyReport> verifySession(Session& session, Runtime& runtime, const Ver
     if (auto compared = compareSites(runtime, *subject, *input, report, maxAbs, job); !compared)
         return compared.error();
     report.unproven = unprovenSites(session, **whole, report.sites);
-    if (auto compared = compareWithTruth(session, runtime, *subject, *input, report, job); !compared)
+    auto truth = compareWithTruth(session, runtime, *subject, *input, report, job);
+    if (!truth)
+        return truth.error();
+    if (auto compared =
+            compareWithEngine(runtime, *subject, *truth ? &**truth : nullptr, *input, report, job);
+        !compared)
         return compared.error();
-    if (auto compared = compareWithEngine(runtime, *subject, *input, report, job); !compared)
-        return compared.error();
+    truth->reset(); // may be hundreds of megabytes
     auto greedy = compareGreedy(runtime, *input, subject->model->facts.contextLength,
                                 2 * toleranceOf(report.dtype) * maxAbs, job);
     if (!greedy)

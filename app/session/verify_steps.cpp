@@ -104,8 +104,8 @@ json siteChecks(const TracedModel& model, const Rewritten& rewritten) {
     return checks;
 }
 
-Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, const TokenInput& input,
-                                const Job& job) {
+Result<Truth> compareWithF32(Runtime& runtime, const TracedModel& truth, const TokenInput& input,
+                             const Job& job) {
     if (auto loaded = runtime.load(kTruth, truth.canonical, runtime.weightsOf(truth), job); !loaded)
         return loaded.error();
     const std::vector<std::int64_t> rows =
@@ -114,6 +114,7 @@ Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, cons
     if (!expected)
         return expected.error();
     TruthErrors errors;
+    const double scale = largest(*expected);
     for (const auto& [program, error] :
          {std::pair{kOriginal, &errors.original}, {kRewritten, &errors.rewritten}}) {
         auto logits = runLogits(runtime, program, input.tokens, input.positions, rows, job);
@@ -121,29 +122,32 @@ Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, cons
             return logits.error();
         if (logits->size() != expected->size())
             return differentSizes();
-        *error = rootMeanSquare(*logits, *expected) / largest(*expected);
+        *error = rootMeanSquare(*logits, *expected) / scale;
     }
-    return errors;
+    return Truth{errors, std::move(expected).value()};
 }
 
 Result<EngineProof> proveEngine(Runtime& runtime, const TracedModel& model, const VerifyReport& report,
-                                const TokenInput& input, const Job& job) {
+                                const Truth* truth, const TokenInput& input, const Job& job) {
     const std::vector<std::int64_t> rows =
         rowsToCompare(static_cast<std::int64_t>(input.tokens.size()), model.facts.vocabulary);
     auto logits = runLogits(runtime, kRewritten, input.tokens, input.positions, rows, job, LogitsBy::engine);
     if (!logits)
         return logits.error();
-    auto expected =
-        runLogits(runtime, report.truth ? kTruth : kOriginal, input.tokens, input.positions, rows, job);
-    if (!expected)
-        return expected.error();
-    if (logits->size() != expected->size())
+    Logits original;
+    if (!truth) {
+        auto run = runLogits(runtime, kOriginal, input.tokens, input.positions, rows, job);
+        if (!run)
+            return run.error();
+        original = std::move(run).value();
+    }
+    const Logits& expected = truth ? truth->logits : original;
+    if (logits->size() != expected.size())
         return differentSizes();
     EngineProof proof;
-    proof.relativeError =
-        (report.truth ? rootMeanSquare(*logits, *expected) : largestDifference(*logits, *expected)) /
-        largest(*expected);
-    proof.tolerance = report.truth ? report.endToEnd.tolerance : toleranceOf(report.dtype);
+    proof.relativeError = (truth ? rootMeanSquare(*logits, expected) : largestDifference(*logits, expected)) /
+                          largest(expected);
+    proof.tolerance = truth ? report.endToEnd.tolerance : toleranceOf(report.dtype);
     proof.passed = proof.relativeError <= proof.tolerance; // false for NaN
     return proof;
 }

@@ -14,14 +14,19 @@ inline constexpr const char* kTruth = "truth"; ///< and then the weights as stor
 /// reproduce.
 nlohmann::json siteChecks(const TracedModel& model, const Rewritten& rewritten);
 
+/// What the f32 program gives, and how far both programs are from it.
+struct Truth {
+    TruthErrors errors;
+    Logits logits;
+};
 /// Loads the f32 program as kTruth and compares both programs with it.
-Result<TruthErrors> truthErrors(Runtime& runtime, const TracedModel& truth, const TokenInput& input,
-                                const Job& job);
+Result<Truth> compareWithF32(Runtime& runtime, const TracedModel& truth, const TokenInput& input,
+                             const Job& job);
 
-/// Compares what the engine makes of kRewritten with the report's truth, which is kTruth, or else with
-/// kOriginal. requirementFailed: the engine cannot run it.
+/// Compares what the engine makes of kRewritten with the truth, where there is one, or else with kOriginal.
+/// requirementFailed: the engine cannot run it.
 Result<EngineProof> proveEngine(Runtime& runtime, const TracedModel& model, const VerifyReport& report,
-                                const TokenInput& input, const Job& job);
+                                const Truth* truth, const TokenInput& input, const Job& job);
 
 /// Loads the model with its weights as stored, as kTruth, so that the one that was there is gone before, and
 /// compares kOriginal with it. `isText`: the tokens are a text, whose likelihood means something.

@@ -72,8 +72,7 @@ Result<std::int64_t> blockBytes(const LanguageModel& model) {
     constexpr std::int64_t kPadding = 64; // at most, of each layer
     std::int64_t bytes = 0;
     for (const AttentionShape& shape : *shapes)
-        bytes += kPadding + kBlockTokens * shape.kvHeads * (shape.width + shape.valueWidth) *
-                                static_cast<std::int64_t>(c10::elementSize(shape.dtype));
+        bytes += kPadding + kBlockTokens * tokenBytes(shape);
     return bytes;
 }
 

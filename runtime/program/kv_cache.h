@@ -16,6 +16,12 @@ struct AttentionShape {
     std::int64_t window = 0; ///< tokens that a query sees at most, itself included; 0: all before it
 };
 
+/// Bytes of one token's key and value of all heads.
+inline std::int64_t tokenBytes(const AttentionShape& shape) {
+    return shape.kvHeads * (shape.width + shape.valueWidth) *
+           static_cast<std::int64_t>(c10::elementSize(shape.dtype));
+}
+
 /// Keys and values of one sequence, for every attention node of a program (two nodes never share, even with
 /// the same layer number).
 class KvCache {

@@ -12,11 +12,6 @@ namespace {
 /// Blocks begin on cache lines, so that any dtype can be stored.
 constexpr std::int64_t kAlignment = 64;
 
-std::int64_t bytesOf(const AttentionShape& shape) {
-    return shape.kvHeads * (shape.width + shape.valueWidth) *
-           static_cast<std::int64_t>(c10::elementSize(shape.dtype));
-}
-
 std::int64_t alignedBytes(std::int64_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -38,7 +33,7 @@ Result<PagedKvCache> PagedKvCache::create(const std::vector<AttentionShape>& sha
                                           const PagedKvOptions& options) {
     std::vector<LayerPages> layers;
     for (const AttentionShape& shape : shapes)
-        layers.push_back({bytesOf(shape), shape.window});
+        layers.push_back({tokenBytes(shape), shape.window});
     PagedKvCache cache;
     cache.m_groups = groupLayers(layers);
     cache.m_blockTokens = options.blockTokens;

@@ -18,8 +18,7 @@ double tolerance(at::ScalarType dtype) {
 std::int64_t tokenBytes(const std::vector<AttentionShape>& shapes) {
     std::int64_t bytes = 0;
     for (const AttentionShape& shape : shapes)
-        bytes += shape.kvHeads * (shape.width + shape.valueWidth) *
-                 static_cast<std::int64_t>(c10::elementSize(shape.dtype));
+        bytes += tokenBytes(shape);
     return bytes;
 }
 

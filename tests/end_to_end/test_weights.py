@@ -107,6 +107,7 @@ def test_no_file_of_the_model_is_written_over(name, llama, tmp_path):
     before = support.tree(llama)
     for option in ("--export", "--export-pt2"):
         workbench(llama, "--apply-all", option, llama / name, cwd=llama).expect_error(BAD_INPUT, name, "belongs to the model")
+    workbench(llama, "--apply-all", "--export-source", llama).expect_error(BAD_INPUT, "the model itself")
     workbench("verify", llama, "--dump-logits", name, cwd=llama).expect_error(BAD_INPUT, name, "belongs to the model")
     assert support.tree(llama) == before
 

@@ -163,15 +163,20 @@ def _read_tensors(path: Path) -> tuple[dict[str, TensorHeader] | None, list[str]
     return None, []
 
 
-def _shards_beside(index: Path) -> list[str]:
+def named_shards(index: Path) -> set[str] | None:
+    """The files that an index names; None where it is not there or broken, which is told by whoever reads its tensors."""
     try:
-        shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()) - {SINGLE}
+        return {str(shard) for shard in json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return []
+        return None
+
+
+def _shards_beside(index: Path) -> list[str]:
+    shards = (named_shards(index) or set()) - {SINGLE}
     if not shards:
         return []
     return [
-        f"{index.parent} has {SINGLE} and a {INDEX} that names other files ({min(map(str, shards))}): {SINGLE} is read, as transformers does; "
+        f"{index.parent} has {SINGLE} and a {INDEX} that names other files ({min(shards)}): {SINGLE} is read, as transformers does; "
         "delete what is left of another save."
     ]
 

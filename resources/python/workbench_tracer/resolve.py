@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
 
 from .errors import TracerError, bad_input, one_line
-from .model_directory import INDEX, SINGLE
+from .model_directory import INDEX, SINGLE, named_shards
 
 _NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)(?:@(?P<revision>\w[\w./-]*))?", re.ASCII)
 _WANTED = ["*.json", "*.py", "*.jinja", "*.txt", "*.model"]
@@ -63,13 +62,9 @@ def _is_whole(folder: Path, weights: bool) -> bool:
         return False
     if not weights or (folder / SINGLE).exists():
         return True
-    try:
-        shards = set(json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values())
-    except FileNotFoundError:
+    if not (folder / INDEX).exists():
         return any(folder.glob("*.safetensors"))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return True  # a broken index is told when it is read
-    return all((folder / str(shard)).exists() for shard in shards)
+    return all((folder / shard).exists() for shard in named_shards(folder / INDEX) or ())
 
 
 def _named(repo: str, revision: str | None) -> str:

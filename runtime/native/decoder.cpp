@@ -187,20 +187,23 @@ void Decoder::attend(const DecoderStep& step, std::size_t layer, ops::PagedKvVie
                                 sequence.blocks};
     }
     m_kernels->attention(m_attention);
-    product(m_attended, tokens, weights.attentionOut, m_projected);
 }
 
-void Decoder::feedForward(const LayerWeights& layer, std::int64_t tokens) {
-    product(m_normed, tokens, layer.gateUp, m_gateUp);
+/// From what `rows` tokens attended to the layer's output, which is still to be added to m_hidden.
+void Decoder::feedForward(const LayerWeights& layer, std::int64_t rows) {
+    if (rows == 0)
+        return;
+    product(m_attended, rows, layer.attentionOut, m_projected);
+    norm(m_projected, m_hidden, rows, layer.feedForwardNorm, m_hidden);
+    product(m_normed, rows, layer.gateUp, m_gateUp);
     m_kernels->actAndMul(
-        {m_dtype, rowsOf(m_gateUp, tokens, 2 * m_config.intermediate), m_activated, ops::Activation::Silu});
-    product(m_activated, tokens, layer.feedForwardOut, m_projected);
+        {m_dtype, rowsOf(m_gateUp, rows, 2 * m_config.intermediate), m_activated, ops::Activation::Silu});
+    product(m_activated, rows, layer.feedForwardOut, m_projected);
 }
 
-/// Moves the wanted rows [hidden] of a buffer to its front; ascending rows never overwrite one that is
-/// needed.
-void Decoder::keepRows(std::span<const std::int64_t> rows, std::byte* buffer) const {
-    const std::int64_t rowBytes = m_config.hidden * m_bytes;
+/// Moves the wanted rows [width] of a buffer to its front; ascending rows never overwrite one that is needed.
+void Decoder::keepRows(std::span<const std::int64_t> rows, std::int64_t width, std::byte* buffer) const {
+    const std::int64_t rowBytes = width * m_bytes;
     for (std::int64_t i = 0; i < count(rows); ++i)
         std::memmove(buffer + i * rowBytes, buffer + rows[static_cast<std::size_t>(i)] * rowBytes,
                      static_cast<std::size_t>(rowBytes));
@@ -210,8 +213,6 @@ void Decoder::head(const DecoderStep& step) {
     const std::int64_t rows = count(step.rows);
     if (rows == 0)
         return;
-    keepRows(step.rows, m_projected);
-    keepRows(step.rows, m_hidden);
     norm(m_projected, m_hidden, rows, m_weights.norm, m_hidden);
     product(m_normed, rows, m_weights.head, m_logits);
     if (m_dtype != at::kFloat)
@@ -228,13 +229,16 @@ bool Decoder::run(const DecoderStep& step, PagedKvCache& cache, const std::atomi
     for (std::size_t layer = 0; layer < m_weights.layers.size(); ++layer) {
         if (abort.load(std::memory_order_relaxed))
             return false;
-        const LayerWeights& weights = m_weights.layers[layer];
         attend(step, layer, cache.layer(static_cast<std::int32_t>(layer)));
-        norm(m_projected, m_hidden, tokens, weights.feedForwardNorm, m_hidden);
-        feedForward(weights, tokens);
-        if (layer + 1 < m_weights.layers.size())
-            norm(m_projected, m_hidden, tokens, m_weights.layers[layer + 1].attentionNorm, m_hidden);
+        if (layer + 1 == m_weights.layers.size())
+            break;
+        feedForward(m_weights.layers[layer], tokens);
+        norm(m_projected, m_hidden, tokens, m_weights.layers[layer + 1].attentionNorm, m_hidden);
     }
+    // Behind the last attention tokens meet no more: only those whose logits are wanted go on.
+    keepRows(step.rows, m_config.queryWidth(), m_attended);
+    keepRows(step.rows, m_config.hidden, m_hidden);
+    feedForward(m_weights.layers.back(), count(step.rows));
     head(step);
     return true;
 }

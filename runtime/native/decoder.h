@@ -44,12 +44,12 @@ private:
     void attend(const DecoderStep& step, std::size_t layer, ops::PagedKvView& pages);
     void storePages(const DecoderStep& step, const ops::PagedKvView& pages);
     void rotate(const LayerWeights& layer, std::int64_t tokens);
-    void feedForward(const LayerWeights& layer, std::int64_t tokens);
+    void feedForward(const LayerWeights& layer, std::int64_t rows);
     void head(const DecoderStep& step);
     void product(const void* input, std::int64_t rows, const ops::PackedWeight& weight, void* output) const;
     void norm(const void* input, const void* residual, std::int64_t rows, const at::Tensor& weight,
               void* sum) const;
-    void keepRows(std::span<const std::int64_t> rows, std::byte* buffer) const;
+    void keepRows(std::span<const std::int64_t> rows, std::int64_t width, std::byte* buffer) const;
 
     const DecoderConfig m_config;
     const DecoderWeights m_weights;

@@ -285,15 +285,15 @@ Function embedding(const Arguments& a) {
     };
 }
 
-/// Whether index() with a null and `rows` picks rows of one [1, rows, width].
+/// Whether index() with a null and `rows` picks rows of one [1, rows, ...].
 bool picksRows(const at::Tensor& from, const at::Tensor& rows) {
-    return from.is_cpu() && from.dim() == 3 && from.size(0) == 1 && from.is_contiguous() && rows.is_cpu() &&
+    return from.is_cpu() && from.dim() >= 3 && from.size(0) == 1 && from.is_contiguous() && rows.is_cpu() &&
            rows.dim() == 1 && rows.scalar_type() == at::kLong && rows.is_contiguous();
 }
 
 void copyRows(const at::Tensor& from, const at::Tensor& rows, at::Tensor& to) {
     const std::int64_t count = from.size(1);
-    const auto rowBytes = static_cast<std::size_t>(from.size(2)) * from.element_size();
+    const auto rowBytes = static_cast<std::size_t>(from.stride(1)) * from.element_size();
     const auto* source = static_cast<const std::byte*>(from.const_data_ptr());
     auto* target = static_cast<std::byte*>(to.mutable_data_ptr());
     const auto* wanted = rows.const_data_ptr<std::int64_t>();
@@ -327,8 +327,11 @@ DirectCall pickCall(const BoundNode& node) {
         const at::Tensor& rows = valueOf(values, which);
         at::Tensor& picked = valueOf(values, output);
         if (picksRows(all, rows)) {
-            if (!picked.defined())
-                picked = ops::emptyOf({1, rows.numel(), all.size(2)}, all);
+            if (!picked.defined()) {
+                at::DimVector shape(all.sizes());
+                shape[1] = rows.numel();
+                picked = ops::emptyOf(shape, all);
+            }
             copyRows(all, rows, picked);
         } else if (const at::Tensor made = at::index(all, {std::nullopt, rows}); picked.defined()) {
             picked.copy_(made);

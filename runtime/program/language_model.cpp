@@ -1,6 +1,7 @@
 #include "runtime/program/language_model.h"
 
 #include "runtime/program/comparison.h"
+#include "runtime/program/picked_rows.h"
 #include "runtime/program/scalar_types.h"
 #include "runtime/program/torch_edge.h"
 
@@ -68,6 +69,15 @@ Result<LanguageModel> LanguageModel::create(Program program) {
         return unusable("the size of its vocabulary is not constant.");
     const std::int64_t size = vocabulary.constant();
     return LanguageModel(std::move(program), std::move(order), size);
+}
+
+Result<LanguageModel> LanguageModel::forEngine() const {
+    auto program = m_program.withGraph(pickRowsEarly(m_program.graph()));
+    if (!program)
+        return program.error();
+    LanguageModel model(std::move(*program), m_order, m_vocabulary);
+    model.m_canUseCache = m_canUseCache;
+    return model;
 }
 
 Result<std::vector<at::Tensor>> LanguageModel::inputsFor(const TokenBatch& batch) const {

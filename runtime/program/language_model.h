@@ -23,6 +23,10 @@ class LanguageModel {
 public:
     static Result<LanguageModel> create(Program program);
 
+    /// The same model with its tokens picked as early as can be (pickRowsEarly): what an engine runs. Weights
+    /// are shared; the two may run at the same time.
+    Result<LanguageModel> forEngine() const;
+
     /// float32 [rows, vocabulary].
     Result<at::Tensor> logits(const TokenBatch& batch, const RunOptions& options = {});
 

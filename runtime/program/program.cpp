@@ -402,7 +402,7 @@ const at::Tensor* Program::constant(ValueId value) const {
 }
 
 bool Program::isHeld(ValueId value) const {
-    return constant(value) || m_packed[static_cast<std::size_t>(value)];
+    return constant(value) || m_packed[static_cast<std::size_t>(value)] != nullptr;
 }
 
 } // namespace workbench

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -42,6 +43,10 @@ class Program {
 public:
     /// Binds `graph`, fetches its parameters from `parameters` and computes what no input changes.
     static Result<Program> create(Graph graph, ParameterSource& parameters);
+
+    /// A program of another graph over the same values: `graph` has those of this program's under the same
+    /// ids and may have more. What this program holds is shared, not made again.
+    Result<Program> withGraph(Graph graph) const;
 
     /// `inputs` in the order of userInputs(); their shapes give the symbols their values. Errors name the
     /// node.
@@ -79,10 +84,12 @@ private:
     Result<bool> fetchPacked(const Input& input, const WeightUses& uses, bool lookups,
                              ParameterSource& parameters);
     void usePacked(ValueId value, ops::PackedWeight weight);
+    void givePacked(ValueId value, const std::shared_ptr<const ops::PackedWeight>& weight);
     void countParameter(const void* data, std::int64_t elements, std::int64_t bytes);
     Status bindNodes();
     Status foldConstants();
     void markLastUses();
+    Status prepareRuns();
     Status makeDirectCalls();
     void dropUnused();
     Status bindSymbols(std::span<const at::Tensor> inputs);
@@ -109,9 +116,10 @@ private:
     Status giveOperands(const BoundNode& node, const Given& given, std::vector<at::Tensor>& values);
 
     Graph m_graph;
-    std::vector<BoundNode> m_nodes;            ///< in order; folded ones are gone
-    std::vector<at::Tensor> m_constants;       ///< by ValueId; undefined where a run makes the value
-    std::vector<bool> m_packed;                ///< by ValueId: weights that the nodes have, packed
+    std::vector<BoundNode> m_nodes;      ///< in order; folded ones are gone
+    std::vector<at::Tensor> m_constants; ///< by ValueId; undefined where a run makes the value
+    /// By ValueId: weights that the nodes have.
+    std::vector<std::shared_ptr<const ops::PackedWeight>> m_packed;
     std::unordered_set<const void*> m_counted; ///< memory of the parameters in parameterBytes()
     std::vector<Input> m_users;                ///< user inputs, in order
     std::vector<std::string> m_userNames;

@@ -33,13 +33,41 @@ Result<Program> Program::create(Graph graph, ParameterSource& parameters) {
         return fetched.error();
     if (auto folded = program.foldConstants(); !folded)
         return folded.error();
-    program.markLastUses();
-    if (auto direct = program.makeDirectCalls(); !direct)
-        return direct.error();
-    program.m_frames = RunFrames(planFrame(program.m_graph, program.m_nodes, program.m_knownSymbols));
-    program.m_positionPlan = planPositions(program.m_graph, program.m_nodes,
-                                           [&](ValueId id) { return program.constant(id) != nullptr; });
+    if (auto prepared = program.prepareRuns(); !prepared)
+        return prepared.error();
     return program;
+}
+
+Result<Program> Program::withGraph(Graph graph) const {
+    Program program(std::move(graph));
+    if (auto set = program.setUserInputs(); !set)
+        return set.error();
+    if (auto bound = program.bindNodes(); !bound)
+        return bound.error();
+    program.dropUnused();
+    std::copy(m_constants.begin(), m_constants.end(), program.m_constants.begin());
+    for (std::size_t id = 0; id < m_packed.size(); ++id)
+        if (m_packed[id])
+            program.givePacked(static_cast<ValueId>(id), m_packed[id]);
+    std::erase_if(program.m_nodes, [&](const BoundNode& node) {
+        return !node.outputs.empty() &&
+               std::ranges::all_of(node.outputs, [&](ValueId id) { return program.constant(id) != nullptr; });
+    });
+    program.m_parameterCount = m_parameterCount;
+    program.m_parameterBytes = m_parameterBytes;
+    if (auto prepared = program.prepareRuns(); !prepared)
+        return prepared.error();
+    return program;
+}
+
+/// What follows from the nodes that are left.
+Status Program::prepareRuns() {
+    markLastUses();
+    if (auto direct = makeDirectCalls(); !direct)
+        return direct.error();
+    m_frames = RunFrames(planFrame(m_graph, m_nodes, m_knownSymbols));
+    m_positionPlan = planPositions(m_graph, m_nodes, [&](ValueId id) { return constant(id) != nullptr; });
+    return Ok{};
 }
 
 /// Reads the constants of fused operators, which may be wrong.

@@ -50,11 +50,14 @@ void Program::usePacked(ValueId value, ops::PackedWeight weight) {
     for (const ops::PackedWeight::Block& block : weight.blocks())
         countParameter(block.panels.get(), block.rows * weight.columns(),
                        ops::weightBytes(weight.type(), block.rows, weight.columns()));
-    const auto shared = std::make_shared<const ops::PackedWeight>(std::move(weight));
+    givePacked(value, std::make_shared<const ops::PackedWeight>(std::move(weight)));
+}
+
+void Program::givePacked(ValueId value, const std::shared_ptr<const ops::PackedWeight>& weight) {
     for (BoundNode& node : m_nodes)
         if (weightUse(m_graph, m_graph.node(node.node), value) != WeightUse::other)
-            node.usePacked(value, shared);
-    m_packed[static_cast<std::size_t>(value)] = true;
+            node.usePacked(value, weight);
+    m_packed[static_cast<std::size_t>(value)] = weight;
 }
 
 void Program::countParameter(const void* data, std::int64_t elements, std::int64_t bytes) {

@@ -23,7 +23,10 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(LanguageModel& mode
     });
     if (!cache)
         return cache.error();
-    return std::unique_ptr<ProgramRunner>(new ProgramRunner(model, std::move(*cache)));
+    auto served = model.forEngine();
+    if (!served)
+        return served.error();
+    return std::unique_ptr<ProgramRunner>(new ProgramRunner(std::move(*served), std::move(*cache)));
 }
 
 Result<std::span<const float>> ProgramRunner::run(const StepPlan& plan, const std::atomic<bool>& abort) {

@@ -11,8 +11,7 @@ namespace workbench {
 /// Runs the engine's steps on a language model over a paged KV cache.
 class ProgramRunner : public ModelRunner {
 public:
-    /// `model` must outlive the runner and be used by nobody else while a step runs. An Error for a model
-    /// that cannot decode with a KV cache.
+    /// Shares the weights of `model`. An Error for a model that cannot decode with a KV cache.
     static Result<std::unique_ptr<ProgramRunner>> create(LanguageModel& model, const PagedKvOptions& options);
 
     /// Of the allocator that hands out the runner's blocks.
@@ -25,9 +24,10 @@ public:
     const Graph& graph() const { return m_model.program().graph(); }
 
 private:
-    ProgramRunner(LanguageModel& model, PagedKvCache cache) : m_model(model), m_cache(std::move(cache)) {}
+    ProgramRunner(LanguageModel model, PagedKvCache cache)
+        : m_model(std::move(model)), m_cache(std::move(cache)) {}
 
-    LanguageModel& m_model;
+    LanguageModel m_model;
     PagedKvCache m_cache;
     std::vector<double>* m_nodeSeconds = nullptr;
     at::Tensor m_logits; ///< of the latest step, f32 [rows, vocabulary]

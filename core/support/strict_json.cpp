@@ -24,19 +24,36 @@ std::string reason(const nlohmann::json::exception& failure) {
     return end == std::string::npos ? text : text.substr(end + 2);
 }
 
-/// Watches a parse for keys that occur twice in one object.
-class DuplicateKeys {
+/// Reads a document for keys that occur twice in one object, and makes nothing of it. (A callback of the
+/// parser that makes the values would see them too, but that one walks through the whole list around each
+/// object at its end.)
+class DuplicateKeys : public nlohmann::json_sax<nlohmann::json> {
 public:
-    bool operator()(int, nlohmann::json::parse_event_t event, nlohmann::json& value) {
-        using Event = nlohmann::json::parse_event_t;
-        if (event == Event::object_start)
-            m_open.emplace_back();
-        else if (event == Event::object_end)
-            m_open.pop_back();
-        else if (event == Event::key && !m_open.back().insert(value.get<std::string>()).second &&
-                 m_found.empty())
-            m_found = value.get<std::string>();
+    bool key(string_t& name) override {
+        if (!m_open.back().insert(name).second && m_found.empty())
+            m_found = name;
         return true;
+    }
+    bool start_object(std::size_t) override {
+        m_open.emplace_back();
+        return true;
+    }
+    bool end_object() override {
+        m_open.pop_back();
+        return true;
+    }
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool start_array(std::size_t) override { return true; }
+    bool end_array() override { return true; }
+    /// The parse that makes the values says what is wrong.
+    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
+        return false;
     }
     const std::string& found() const { return m_found; }
 
@@ -48,14 +65,13 @@ private:
 } // namespace
 
 Result<nlohmann::json> parseJson(std::string_view text, std::string_view what) {
-    DuplicateKeys duplicates;
     try {
-        nlohmann::json value = nlohmann::json::parse(text, std::ref(duplicates));
-        if (!duplicates.found().empty())
+        DuplicateKeys duplicates;
+        if (nlohmann::json::sax_parse(text, &duplicates) && !duplicates.found().empty())
             return Error{ErrorCode::badInput,
                          std::string(what) + " has the key '" + duplicates.found() + "' twice in one object",
                          {}};
-        return value;
+        return nlohmann::json::parse(text);
     } catch (const nlohmann::json::exception& failure) {
         return Error{ErrorCode::badInput, std::string(what) + " is not JSON: " + reason(failure), {}};
     }

@@ -84,7 +84,10 @@ std::optional<Failure> Connection::readHead(std::string& head) {
     // Empty lines before a request come from clients that end a body with one (RFC 9112, 2.2).
     while (unread().starts_with("\r\n"))
         m_at += 2;
-    if (unread().size() < 2 && fill(Clock::now() + m_limits.idle) != Read::data)
+    // Who connects has something to say; who says nothing must not hold a place as long as one between
+    // requests.
+    const auto patience = std::exchange(m_isNew, false) ? m_limits.head : m_limits.idle;
+    if (unread().size() < 2 && fill(Clock::now() + patience) != Read::data)
         return kGone;
     const auto deadline = Clock::now() + m_limits.head;
     std::size_t searched = 0;

@@ -14,7 +14,8 @@ struct Limits {
     std::size_t bodyBytes = 16 << 20;
     std::size_t connections = 512;          ///< at once; each has a thread
     std::chrono::milliseconds idle{60'000}; ///< between two requests of one connection
-    std::chrono::milliseconds head{10'000}; ///< from a request's first byte to the end of its head
+    std::chrono::milliseconds head{
+        10'000}; ///< from a request's first byte to the end of its head, and before the first
     std::chrono::milliseconds body{60'000};
     std::chrono::milliseconds write{30'000}; ///< without any progress of a client that does not read
 };
@@ -60,6 +61,7 @@ private:
     const Limits& m_limits;
     std::string m_buffer; ///< received
     std::size_t m_at = 0; ///< where its unread part begins
+    bool m_isNew = true;  ///< nothing has been received yet
 };
 
 } // namespace workbench::http

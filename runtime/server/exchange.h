@@ -11,11 +11,13 @@ namespace workbench::http {
 /// the client has left. One thread at a time.
 class Exchange {
 public:
-    Exchange(Connection& connection, Request request, bool keepAlive)
-        : m_connection(connection), m_request(std::move(request)), m_keepAlive(keepAlive) {}
+    Exchange(Connection& connection, Request request, bool keepAlive, bool onLoopback)
+        : m_connection(connection), m_request(std::move(request)), m_keepAlive(keepAlive),
+          m_onLoopback(onLoopback) {}
 
     const Request& request() const { return m_request; }
     Connection& connection() { return m_connection; }
+    bool onLoopback() const { return m_onLoopback; } ///< the server's address is for this machine alone
 
     bool send(const Response& response);
     /// Of a response whose length nobody knows yet: chunks, or for HTTP/1.0 all until the connection ends.
@@ -33,6 +35,7 @@ private:
     Connection& m_connection;
     Request m_request;
     bool m_keepAlive;
+    bool m_onLoopback;
     bool m_chunked = false;
     bool m_whole = false;
     int m_status = 0;

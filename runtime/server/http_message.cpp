@@ -195,6 +195,7 @@ const char* reasonPhrase(int status) {
         {200, "OK"},
         {400, "Bad Request"},
         {401, "Unauthorized"},
+        {403, "Forbidden"},
         {404, "Not Found"},
         {405, "Method Not Allowed"},
         {408, "Request Timeout"},

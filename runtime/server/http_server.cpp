@@ -17,6 +17,8 @@ namespace {
 
 constexpr int kBacklog = 512;
 constexpr int kPauseMs = 50; ///< when the process has no more descriptors
+/// Threads past the limit of connections, that tell clients so and wait until they have read it.
+constexpr std::size_t kRefusers = 32;
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
@@ -97,31 +99,39 @@ void Server::acceptAll() {
     }
 }
 
-/// Gives the connection a thread; where there are too many, the answer is one short write.
+/// Gives the connection a thread. Where there are none left even for a refusal, it is closed without a word.
 void Server::take(int socket) {
     auto connection = std::make_unique<Connection>(socket, m_options.limits);
-    std::unique_lock lock(m_mutex);
-    if (m_threads < m_options.limits.connections) {
-        try {
-            ++m_threads;
-            std::thread([this, raw = connection.get()] { serve(std::unique_ptr<Connection>(raw)); }).detach();
-            (void)connection.release(); // the thread has it, and waits for the lock before it does anything
-            return;
-        } catch (const std::system_error&) { // no more threads
-            --m_threads;
-        }
+    const std::lock_guard lock(m_mutex);
+    const bool isTooMany = m_served >= m_options.limits.connections;
+    std::size_t& count = isTooMany ? m_refused : m_served;
+    if (m_refused >= kRefusers && isTooMany)
+        return;
+    try {
+        ++count;
+        std::thread([this, isTooMany, raw = connection.get()] {
+            serve(std::unique_ptr<Connection>(raw), isTooMany);
+        }).detach();
+        (void)connection.release();      // the thread has it, and waits for the lock before it does anything
+    } catch (const std::system_error&) { // no more threads
+        --count;
     }
-    lock.unlock();
-    const Response busy = m_refusal({503, "The server has too many connections: try again later."});
-    connection->write(headOf(busy, busy.body.size(), false, false) + busy.body);
 }
 
-void Server::serve(std::unique_ptr<Connection> connection) {
+void Server::refuse(Connection& connection, const Failure& failure) {
+    const Response response = m_refusal(failure);
+    if (connection.write(headOf(response, response.body.size(), false, false) + response.body))
+        connection.linger();
+}
+
+void Server::serve(std::unique_ptr<Connection> connection, bool isTooMany) {
     {
         const std::lock_guard lock(m_mutex);
         m_connections.insert(connection.get());
     }
-    while (!m_stop.cancelled() && serveOne(*connection)) {
+    if (isTooMany)
+        refuse(*connection, {503, "The server has too many connections: try again later."});
+    while (!isTooMany && !m_stop.cancelled() && serveOne(*connection)) {
     }
     {
         const std::lock_guard lock(m_mutex);
@@ -129,7 +139,7 @@ void Server::serve(std::unique_ptr<Connection> connection) {
     }
     connection.reset();
     const std::lock_guard lock(m_mutex);
-    --m_threads;
+    --(isTooMany ? m_refused : m_served);
     m_closed.notify_all();
 }
 
@@ -137,16 +147,13 @@ void Server::serve(std::unique_ptr<Connection> connection) {
 bool Server::serveOne(Connection& connection) {
     auto read = connection.readRequest();
     if (const auto* failure = std::get_if<Failure>(&read)) {
-        if (failure->status != 0) {
-            const Response response = m_refusal(*failure);
-            if (connection.write(headOf(response, response.body.size(), false, false) + response.body))
-                connection.linger();
-        }
+        if (failure->status != 0)
+            refuse(connection, *failure);
         return false;
     }
     auto& request = std::get<Request>(read);
     const bool keepAlive = request.keepAlive();
-    Exchange exchange(connection, std::move(request), keepAlive);
+    Exchange exchange(connection, std::move(request), keepAlive, m_onLoopback);
     try {
         m_handler(exchange);
     } catch (const std::exception& thrown) { // of a library: our own code has none
@@ -164,7 +171,7 @@ Server::~Server() {
     std::unique_lock lock(m_mutex);
     for (Connection* connection : m_connections)
         connection->shutdown();
-    m_closed.wait(lock, [this] { return m_threads == 0; });
+    m_closed.wait(lock, [this] { return m_served + m_refused == 0; });
     lock.unlock();
     if (m_listener >= 0)
         ::close(m_listener);

@@ -44,6 +44,23 @@ std::optional<ApiError> checkContentType(const http::Request& request) {
     return ApiError{415, "The body must be JSON, sent with 'Content-Type: application/json'.", "", ""};
 }
 
+/// "localhost", "127.0.0.1:8000", "[::1]", the name that the server was started under: names that no page can
+/// have.
+bool isOwnName(std::string_view host, std::string_view startedUnder) {
+    if (host.empty()) // HTTP/1.0: no page speaks that
+        return true;
+    if (host.starts_with('['))
+        return host.find(']') != std::string_view::npos;
+    host = host.substr(0, host.rfind(':'));
+    if (host.ends_with('.'))
+        host.remove_suffix(1);
+    constexpr std::string_view kLocal = ".localhost"; // RFC 6761, 6.3: names below it are this machine's, too
+    return http::equalIgnoringCase(host, "localhost") || http::equalIgnoringCase(host, startedUnder) ||
+           (host.size() > kLocal.size() &&
+            http::equalIgnoringCase(host.substr(host.size() - kLocal.size()), kLocal)) ||
+           (!host.empty() && host.find_first_not_of("0123456789.") == std::string_view::npos);
+}
+
 /// Takes equally long wherever the difference is.
 bool equalKeys(std::string_view given, std::string_view key) {
     unsigned difference = given.size() == key.size() ? 0 : 1;
@@ -113,6 +130,17 @@ int TextServer::dispatch(http::Exchange& exchange, Clock::time_point arrival) {
     const http::Request& request = exchange.request();
     const std::string& path = request.path;
     const bool isGet = request.method == "GET" || request.method == "HEAD";
+    // A page's own name can be made to mean this machine; it would then have the answers of a server without
+    // a key.
+    if (exchange.onLoopback() && m_options.apiKey.empty() &&
+        !isOwnName(request.header("host"), m_options.http.host))
+        return refuse(exchange,
+                      {403,
+                       "A server on this machine alone is asked as localhost or by its address, not as '" +
+                           std::string(request.header("host")) +
+                           "': give it a key (--api-key) to be asked "
+                           "by another name.",
+                       "", "wrong_host"});
     if (path.starts_with("/v1") && !isAllowed(request))
         return refuse(exchange, {401, "The API key is missing or wrong: send 'Authorization: Bearer KEY'.",
                                  "", "invalid_api_key"});

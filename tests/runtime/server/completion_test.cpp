@@ -205,7 +205,7 @@ TEST_F(Completions, SaysWhatTheCacheCannotHold) {
 }
 
 TEST_F(Completions, RefusesABodyOfAnotherType) {
-    const std::string form = "POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Type: "
+    const std::string form = "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
                              "application/x-www-form-urlencoded\r\nContent-Length: 2\r\n\r\n{}";
     EXPECT_EQ(call(form).first, 415);
 }

@@ -51,6 +51,25 @@ protected:
     std::unique_ptr<http::Server> m_server;
 };
 
+TEST_F(HttpServer, GivesUpOnAClientThatNeverSaysAnythingAsSoonAsOnOneThatIsSlow) {
+    m_options.limits.head = 100ms;
+    m_options.limits.idle = 60s;
+    RawClient silent(port());
+    EXPECT_TRUE(silent.isClosed());
+}
+
+TEST_F(HttpServer, TellsAClientThatIsStillSendingThatThereAreTooMany) {
+    m_options.limits.connections = 1;
+    RawClient first(port());
+    first.send(get("/a"));
+    EXPECT_EQ(first.read().status, 200);
+    for (int i = 0; i < 20; ++i) {
+        RawClient other(port());
+        other.send(post("/x", std::string(200'000, 'x')));
+        EXPECT_EQ(other.read().status, 503) << i;
+    }
+}
+
 TEST_F(HttpServer, AnswersPipelinedRequestsInTheirOrder) {
     RawClient client(port());
     client.send(post("/a", "1") + get("/b") + post("/c", "3"));

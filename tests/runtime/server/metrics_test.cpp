@@ -21,9 +21,10 @@ TEST_F(Routes, RefuseOtherAddressesAndMethods) {
     const Answer answer = ask(port(), get("/v1/completions"));
     EXPECT_EQ(answer.status, 405);
     EXPECT_EQ(answer.headers.at("allow"), "POST");
-    EXPECT_EQ(ask(port(), "OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: a\r\n\r\n").status, 405);
+    EXPECT_EQ(ask(port(), "OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n\r\n").status, 405);
     // The client looks for the body that the head states until the server closes.
-    EXPECT_EQ(ask(port(), "HEAD /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").status, 200);
+    EXPECT_EQ(ask(port(), "HEAD /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").status,
+              200);
     EXPECT_EQ(call(post("/health", "{}")).first, 405);
 }
 
@@ -35,6 +36,28 @@ TEST_F(Routes, AskForTheKey) {
     EXPECT_EQ(call(get("/v1/models", "Authorization: Bearer \r\n")).first, 401);
     EXPECT_EQ(call(get("/v1/models", "Authorization: bearer secret\r\n")).first, 200);
     EXPECT_EQ(call(get("/health")).first, 200);
+}
+
+TEST_F(Routes, AnswerOnThisMachineToNamesThatNoOtherCanTake) {
+    const auto statusFor = [&](const std::string& host) {
+        return ask(port(), "GET /v1/models HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
+            .status;
+    };
+    for (const char* own : {"localhost", "LOCALHOST:8000", "127.0.0.1", "127.0.0.1:8000", "[::1]:8000",
+                            "localhost.", "models.localhost:8000"})
+        EXPECT_EQ(statusFor(own), 200) << own;
+    for (const char* other :
+         {"evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.evil"})
+        EXPECT_EQ(statusFor(other), 403) << other;
+}
+
+TEST_F(Routes, AnswerToAnyNameWithAKey) {
+    m_serverOptions.apiKey = "secret";
+    EXPECT_EQ(ask(port(),
+                  "GET /v1/models HTTP/1.1\r\nHost: models.example\r\nAuthorization: Bearer secret\r\n"
+                  "Connection: close\r\n\r\n")
+                  .status,
+              200);
 }
 
 TEST_F(Routes, CountRequestsTokensAndBlocks) {

@@ -115,12 +115,12 @@ Answer RawClient::read() {
 }
 
 std::string post(const std::string& path, const std::string& body, const std::string& headers) {
-    return "POST " + path + " HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n" + headers +
+    return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + headers +
            "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 std::string get(const std::string& path, const std::string& headers) {
-    return "GET " + path + " HTTP/1.1\r\nHost: test\r\n" + headers + "\r\n";
+    return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n";
 }
 
 Answer ask(int port, const std::string& request) {

@@ -57,7 +57,7 @@ Status runBench(const Options& options, Context& context) {
     auto opened = openSession(options, context);
     if (!opened)
         return opened.error();
-    Runtime runtime(context.locations, options.worker, options.workerModel, options.weights);
+    Runtime runtime(context.locations, options.worker, options.workerModel, options.weights, options.device);
     runtime.setNotices([](const std::string& notice) { logWarning(notice); });
     MeasureRequest request{std::move(*load), options.leaveOneOut};
     request.native = request.profile = true;

@@ -34,7 +34,7 @@ Status runBisect(const Options& options, Context& context) {
     auto opened = openSession(options, context);
     if (!opened)
         return opened.error();
-    Runtime runtime(context.locations, options.worker, options.workerModel);
+    Runtime runtime(context.locations, options.worker, options.workerModel, kStoredWeights, options.device);
     SessionBisectRequest request;
     request.by =
         options.bisectBy == "speed" ? SessionBisectRequest::By::speed : SessionBisectRequest::By::numbers;

@@ -53,7 +53,8 @@ Status runGenerate(const Options& options, Context& context) {
                                     options.model,
                                     {},
                                     [](const std::string& notice) { logWarning(notice); },
-                                    options.weights},
+                                    options.weights,
+                                    options.device},
                                    context.job);
     if (!backend)
         return backend.error();

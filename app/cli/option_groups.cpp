@@ -52,6 +52,9 @@ void addWorker(CLI::App& app, OptionValues& values) {
            "--worker-model", values.options.workerModel,
            "The model's directory where that worker runs, when it has another name there or no weights here")
         ->needs(worker);
+    app.add_option("--device", values.options.device,
+                   "Where the worker computes: cpu, cuda (its first GPU) or cuda:N")
+        ->capture_default_str();
 }
 
 void addWeights(CLI::App& app, OptionValues& values) {

@@ -2,6 +2,7 @@
 
 #include "app/session/bench_report.h"
 #include "app/session/decisions.h"
+#include "app/session/runtime.h"
 #include "app/session/tracer.h"
 #include "app/session/weight_format.h"
 
@@ -42,6 +43,7 @@ struct Options {
     std::string worker;
     std::string workerModel;              ///< the model's directory where the worker runs; empty: as here
     std::string weights = kStoredWeights; ///< what products keep their weights in
+    std::string device = kCpuDevice;      ///< of the worker
 
     std::vector<DecisionRule> rules;
     std::filesystem::path plan;

@@ -37,7 +37,8 @@ WorkerBackendOptions backendOptions(const Options& options) {
             nameOf(options),
             {serve.maxBatchTokens, serve.kvCacheBytes, serve.maxQueue},
             [](const std::string& notice) { logWarning(notice); },
-            options.weights};
+            options.weights,
+            options.device};
 }
 
 Result<std::unique_ptr<TextServer>> listen(const ServeOptions& options, TextBackend& backend) {

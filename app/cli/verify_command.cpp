@@ -229,7 +229,7 @@ Status runVerify(const Options& options, Context& context) {
     if (!opened)
         return opened.error();
     Session& session = **opened;
-    Runtime runtime(context.locations, options.worker, options.workerModel, options.weights);
+    Runtime runtime(context.locations, options.worker, options.workerModel, options.weights, options.device);
     runtime.setNotices([](const std::string& notice) { logWarning(notice); });
     if (nothingApplied(session))
         logWarning(

@@ -15,8 +15,8 @@ struct SessionBisectRequest {
         numbers, ///< wrong: a comparison of verifySession() is out of tolerance
         speed,   ///< wrong: prefill or decode is slower than before beyond the spread
     } by = By::numbers;
-    BenchLoad load;             ///< for speed
-    std::string device = "cpu"; ///< for speed
+    BenchLoad load;     ///< for speed
+    std::string device; ///< for speed; empty: the runtime's
     std::function<void(const BisectStep&)> onStep;
 };
 

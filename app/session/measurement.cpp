@@ -230,6 +230,10 @@ Status run(Runtime& runtime, const json& params, EagerRounds& eager, BenchRecord
     auto answer = runtime.call("bench", params, job, onEvent);
     if (!answer)
         return answer.error();
+    const json notes = answer->result.value("notes", json::object());
+    for (const auto& [program, note] : notes.items())
+        if (note.is_string())
+            runtime.tell("'" + program + "': " + note.get<std::string>());
     if (events)
         recorder.addSummary(answer->result);
     return events;

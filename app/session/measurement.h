@@ -13,11 +13,11 @@ namespace workbench {
 
 struct MeasureRequest {
     BenchLoad load;
-    bool leaveOneOut = false;   ///< also the decided plan without each of its patterns
-    std::string device = "cpu"; ///< one that the worker has
-    bool native = false;        ///< also hand-written code, where there is some for the model
-    bool eager = false;         ///< also the model as transformers runs it, on this machine
-    bool profile = false;       ///< once more at the end, with clocks at kernels and operators
+    bool leaveOneOut = false; ///< also the decided plan without each of its patterns
+    std::string device;       ///< one that the worker has; empty: the runtime's
+    bool native = false;      ///< also hand-written code, where there is some for the model
+    bool eager = false;       ///< also the model as transformers runs it, on this machine
+    bool profile = false;     ///< once more at the end, with clocks at kernels and operators
 };
 
 /// Where a program is in its round.

@@ -113,13 +113,20 @@ Status Runtime::load(const std::string& name, const Graph& graph, json weights, 
         return sent;
     job.report("load", name);
     const std::string format = weights.value("format", kStoredWeights);
-    json params = {
-        {"name", name}, {"graph", print(graph)}, {"weights", std::move(weights)}, {"device", device}};
+    json params = {{"name", name},
+                   {"graph", print(graph)},
+                   {"weights", std::move(weights)},
+                   {"device", device.empty() ? m_device : device}};
     auto answer = call("load", std::move(params), job);
     if (!answer)
         return m_command.empty() ? answer.error() : withPlace(answer.error());
     noteProducts(name, answer->result, format);
     return Ok{};
+}
+
+void Runtime::tell(const std::string& sentence) {
+    if (m_noticed.insert(sentence).second && m_onNotice)
+        m_onNotice(sentence);
 }
 
 void Runtime::noteProducts(const std::string& program, const json& answer, const std::string& format) {
@@ -128,10 +135,9 @@ void Runtime::noteProducts(const std::string& program, const json& answer, const
     if (products == answer.end())
         return;
     m_products[program] = *products;
-    if (const std::string told = describeProducts(*products, format);
-        leavesProductWeights(*products) && m_noticed.insert(told).second && m_onNotice)
-        m_onNotice(format + " weights reach a part of the model only: in the program '" + program + "' " +
-                   told);
+    if (leavesProductWeights(*products))
+        tell(format + " weights reach a part of the model only: in the program '" + program + "' " +
+             describeProducts(*products, format));
 }
 
 Result<WorkerClient> Runtime::takeWorker(const Job& job) {

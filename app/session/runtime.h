@@ -16,32 +16,39 @@
 
 namespace workbench {
 
+inline constexpr const char* kCpuDevice = "cpu";
+
 /// The worker of a session, started when it is first needed. After its death the next call starts another
 /// one, with nothing loaded.
 class Runtime {
 public:
     /// `command`: what --worker says; empty for the worker beside this program. `modelThere`: the model's
-    /// directory where that worker runs; empty: as here. `weightFormat`: one of kWeightFormats.
+    /// directory where that worker runs; empty: as here. `weightFormat`: one of kWeightFormats. `device`:
+    /// where programs run that are loaded without one, see load().
     explicit Runtime(Locations locations, std::string command = {}, std::filesystem::path modelThere = {},
-                     std::string weightFormat = kStoredWeights)
+                     std::string weightFormat = kStoredWeights, std::string device = kCpuDevice)
         : m_locations(std::move(locations)), m_command(std::move(command)),
-          m_modelThere(std::move(modelThere)), m_weightFormat(std::move(weightFormat)) {}
+          m_modelThere(std::move(modelThere)), m_weightFormat(std::move(weightFormat)),
+          m_device(std::move(device)) {}
 
     /// Whether the parameters have data, here or where the worker runs.
     bool hasWeights(const TracedModel& model) const { return model.hasWeights || !m_modelThere.empty(); }
     bool workerIsElsewhere() const { return !m_command.empty(); } ///< or may be: a command was named
     bool modelIsElsewhere() const { return !m_modelThere.empty(); }
     const std::string& weightFormat() const { return m_weightFormat; }
-    /// `onNotice`: told, in a sentence, what a load does not do of what was asked for; from the thread of
-    /// the load.
+    const std::string& device() const { return m_device; }
+    /// `onNotice`: told, in a sentence, what the worker does otherwise than was asked for; from the thread of
+    /// the call.
     void setNotices(std::function<void(const std::string&)> onNotice) { m_onNotice = std::move(onNotice); }
+    /// Tells a sentence once.
+    void tell(const std::string& sentence);
     /// What load() takes for the model, in the runtime's format.
     nlohmann::json weightsOf(const TracedModel& model) const;
 
     /// Compiles a graph under a name; programs of equal parameters share their weights.
-    /// `device`: one of the hello's "devices".
+    /// `device`: one of the hello's "devices", or "cuda" for the first GPU; empty: the runtime's.
     Status load(const std::string& name, const Graph& graph, nlohmann::json weights, const Job& job,
-                const std::string& device = "cpu");
+                const std::string& device = {});
     /// By program that was loaded with weights in fewer bits: what became of the matrices that its products
     /// read, see product_weights.h.
     const nlohmann::json& products() const { return m_products; }
@@ -71,6 +78,7 @@ private:
     std::string m_command;
     std::filesystem::path m_modelThere;
     std::string m_weightFormat;
+    std::string m_device;
     std::function<void(const std::string&)> m_onNotice;
     std::set<std::string> m_noticed; ///< sentences that were told
     nlohmann::json m_products = nlohmann::json::object();

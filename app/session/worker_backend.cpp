@@ -137,7 +137,8 @@ WorkerBackend::~WorkerBackend() {
 
 /// Starts a worker with the model in it, and hands it to the link.
 Status WorkerBackend::load(const Job& job) {
-    Runtime runtime(m_locations, m_options.worker, m_options.workerModel, m_options.weightFormat);
+    Runtime runtime(m_locations, m_options.worker, m_options.workerModel, m_options.weightFormat,
+                    m_options.device);
     runtime.setNotices(m_options.onNotice);
     if (auto loaded = runtime.load(kRewritten, m_program->graph, runtime.weightsOf(*m_traced), job); !loaded)
         return loaded.error();
@@ -264,6 +265,17 @@ void WorkerBackend::cancel(Id id) {
         worker->cancel(static_cast<std::int64_t>(id));
 }
 
+/// Once, however often the worker says it.
+void WorkerBackend::tellNote(const std::string& note) {
+    {
+        const std::lock_guard lock(m_mutex);
+        if (note.empty() || std::exchange(m_note, note) == note)
+            return;
+    }
+    if (m_options.onNotice)
+        m_options.onNotice(note);
+}
+
 std::optional<BackendStats> WorkerBackend::stats() {
     const auto worker = link();
     if (!worker)
@@ -275,6 +287,8 @@ std::optional<BackendStats> WorkerBackend::stats() {
     if (answer.wait_for(kStatsPatience) != std::future_status::ready)
         return {};
     const auto result = answer.get();
+    if (result)
+        tellNote(result->value("note", ""));
     return result ? std::optional(statsOf(*result)) : std::nullopt;
 }
 

@@ -23,6 +23,7 @@ struct WorkerBackendOptions {
     EngineSettings engine;
     std::function<void(const std::string&)> onNotice; ///< what an operator should know; from any thread
     std::string weightFormat = kStoredWeights;        ///< see Runtime
+    std::string device = kCpuDevice;                  ///< see Runtime
 };
 
 /// A session's rewritten model in the worker, with its tokenizer. After the worker's death what was running
@@ -49,6 +50,7 @@ private:
     Status load(const Job& job);
     void keepLoaded();
     void workerDied(const Error& error);
+    void tellNote(const std::string& note);
     std::shared_ptr<WorkerLink> link() const;
 
     const WorkerBackendOptions m_options;
@@ -63,6 +65,7 @@ private:
 
     CancelToken m_stop;
     mutable std::mutex m_mutex;
+    std::string m_note; ///< what the worker last said of how the program runs
     std::condition_variable m_changed;
     bool m_died = false;
     std::shared_ptr<WorkerLink> m_link; ///< none while there is no worker

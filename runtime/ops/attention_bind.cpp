@@ -30,6 +30,15 @@ void checkShapes(const AttentionArgs& args) {
         args.query.size(1), " and ", args.key.size(1), ".");
 }
 
+void checkSide(const char* name, const at::Tensor& pages, const at::Tensor& fresh) {
+    TORCH_CHECK_VALUE(pages.dim() == 4 && pages.size(1) == fresh.size(1) && pages.size(3) == fresh.size(3) &&
+                          pages.size(2) > 0 && (pages.stride(3) == 1 || pages.size(3) == 1),
+                      "workbench::attention: the blocks of ", name, " must be [blocks, ", fresh.size(1),
+                      ", block tokens, ", fresh.size(3), "] with a contiguous last dimension, got ",
+                      pages.sizes(), ".");
+    checkLike(kOp, "the cache", pages, name, fresh);
+}
+
 const double* widen(const std::optional<at::Tensor>& from, std::optional<at::Tensor>& to) {
     if (!from.has_value())
         return nullptr;
@@ -71,6 +80,17 @@ void checkAttention(const AttentionArgs& args) {
                           "workbench::attention: ", name, " must be [", args.query.size(1),
                           "], one number per query head.");
     }
+}
+
+void checkPages(const AttentionArgs& args, const PagedKvView& cache) {
+    TORCH_CHECK_VALUE(
+        args.mask != MaskKind::Full,
+        "workbench::attention: a full mask has no cached form, because earlier tokens would see later ones.");
+    checkSide("key", cache.key, args.key);
+    checkSide("value", cache.value, args.value);
+    TORCH_CHECK_VALUE(cache.key.size(0) == cache.value.size(0) && cache.key.size(2) == cache.value.size(2),
+                      "workbench::attention: keys and values must have equal blocks, got ", cache.key.sizes(),
+                      " and ", cache.value.sizes(), ".");
 }
 
 std::array<int64_t, 4> attentionOutputShape(const AttentionArgs& args) {

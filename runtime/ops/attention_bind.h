@@ -14,6 +14,8 @@ void checkMaskWindow(const char* op, MaskKind kind, int64_t window);
 void checkAttention(const AttentionArgs& args);
 /// The part of it that looks at positions.
 void checkTokens(const AttentionArgs& args);
+/// The cache fits the call, whose mask has a cached form.
+void checkPages(const AttentionArgs& args, const PagedKvView& cache);
 std::array<int64_t, 4> attentionOutputShape(const AttentionArgs& args);
 
 /// A call and the tensors whose memory it points to.

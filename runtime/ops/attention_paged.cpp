@@ -11,15 +11,6 @@ namespace {
 
 constexpr const char* kOp = "attention";
 
-void checkPages(const char* name, const at::Tensor& pages, const at::Tensor& fresh) {
-    TORCH_CHECK_VALUE(pages.dim() == 4 && pages.size(1) == fresh.size(1) && pages.size(3) == fresh.size(3) &&
-                          pages.size(2) > 0 && (pages.stride(3) == 1 || pages.size(3) == 1),
-                      "workbench::attention: the blocks of ", name, " must be [blocks, ", fresh.size(1),
-                      ", block tokens, ", fresh.size(3), "] with a contiguous last dimension, got ",
-                      pages.sizes(), ".");
-    checkLike(kOp, "the cache", pages, name, fresh);
-}
-
 /// Every block that the sequence writes or sees is one of the cache's.
 void checkBlocks(const AttentionCall& call, const PagedSequence& sequence, const AttentionSpan& span,
                  int64_t blocks) {
@@ -91,14 +82,7 @@ AttentionSpan spanOf(const AttentionCall& call, const PagedSequence& sequence, c
 void checkPaged(const AttentionArgs& args, const PagedKvView& cache) {
     TORCH_CHECK(args.query.is_cpu(), "workbench::attention: the paged form runs on the CPU, got ",
                 args.query.device(), ".");
-    TORCH_CHECK_VALUE(
-        args.mask != MaskKind::Full,
-        "workbench::attention: a full mask has no cached form, because earlier tokens would see later ones.");
-    checkPages("key", cache.key, args.key);
-    checkPages("value", cache.value, args.value);
-    TORCH_CHECK_VALUE(cache.key.size(0) == cache.value.size(0) && cache.key.size(2) == cache.value.size(2),
-                      "workbench::attention: keys and values must have equal blocks, got ", cache.key.sizes(),
-                      " and ", cache.value.sizes(), ".");
+    checkPages(args, cache);
 }
 
 /// `bound` is that of `args` and `output`.

@@ -126,6 +126,62 @@ struct MoeRouteCall {
     int64_t* indices = nullptr;
 };
 
+/// Where the tokens of a call stand in a paged cache. All of it is on the device: a kernel reads there what
+/// it is to do.
+struct PagePlaces {
+    const int64_t* positions = nullptr; // [tokens] in the token's sequence
+    const int32_t* sequences = nullptr; // [tokens] row of `blocks`
+    const int32_t* blocks = nullptr;    // [sequences, blockColumns]
+    int64_t blockColumns = 0;
+    int64_t blockTokens = 0;
+};
+
+/// Each token's key and value go to its slot.
+struct StorePagesCall {
+    c10::ScalarType dtype;
+    PagePlaces places;
+    int64_t tokens = 0;
+    int64_t kvHeads = 0;
+    const void* fresh[2] = {nullptr, nullptr}; // keys and values, last dimension contiguous
+    int64_t freshStrides[2][2] = {};           // head, token
+    void* pages[2] = {nullptr, nullptr};
+    int64_t pageStrides[2][3] = {}; // block, head, slot
+    int64_t widths[2] = {0, 0};
+};
+
+/// Attention of `rows` tokens of a call, each by itself over the pages up to its position (or the range that
+/// the mask shows: visibleAt()). That range is cut into parts of partKeys from its first key on, of which
+/// there are `parts` at most; with several, each leaves a partial result, and these are joined. Parts without
+/// keys leave nothing.
+struct PagedRowsCall {
+    c10::ScalarType dtype;
+    PagePlaces places;
+    const int64_t* tokens = nullptr; // [rows] index of the token in the call; null: 0, 1, 2, ...
+    int64_t rows = 0;
+    int64_t queryHeads = 0;
+    int64_t kvHeads = 0;
+    int64_t width = 0;      // of query and key
+    int64_t valueWidth = 0; // of value and output
+    const void* query = nullptr;
+    const void* key = nullptr;
+    const void* value = nullptr;
+    void* output = nullptr;              // [1, T, Hq, Dv] contiguous
+    int64_t queryStrides[2] = {0, 0};    // head, token
+    int64_t keyStrides[3] = {0, 0, 0};   // block, head, slot
+    int64_t valueStrides[3] = {0, 0, 0}; // block, head, slot
+    double scale = 1;
+    double softcap = 0;
+    MaskKind mask = MaskKind::Causal; // not Full
+    int64_t window = 0;
+    const double* sinks = nullptr;  // [queryHeads] or null
+    const double* slopes = nullptr; // [queryHeads] or null
+    int64_t partKeys = 0;           // multiple of kPagedPart
+    int64_t parts = 1;
+    // [rows, queryHeads, parts, valueWidth + 2] of float (double for float64): maximum, sum, values; null for
+    // one part.
+    void* partials = nullptr;
+};
+
 /// The list of all kernels: name, call, and the op whose work it does, under which its time is reported.
 /// Tables and declarations are made from it; what it lacks is one definition for the CPU's instruction sets
 /// and one for CUDA.
@@ -134,6 +190,8 @@ struct MoeRouteCall {
     KERNEL(actAndMul, ActAndMulCall, "workbench.act_and_mul")                                                \
     KERNEL(rope, RopeCall, "workbench.rope")                                                                 \
     KERNEL(attention, AttentionCall, "workbench.attention")                                                  \
+    KERNEL(storePages, StorePagesCall, "workbench.attention")                                                \
+    KERNEL(pagedRows, PagedRowsCall, "workbench.attention")                                                  \
     KERNEL(moeProduct, MoeProductCall, "workbench.moe_experts")                                              \
     KERNEL(moeSum, MoeSumCall, "workbench.moe_experts")                                                      \
     KERNEL(moeRoute, MoeRouteCall, "workbench.moe_route")

@@ -3,15 +3,18 @@
 #include "runtime/ops/activation.h"
 #include "runtime/ops/attention.h"
 #include "runtime/ops/checks.h"
+#include "runtime/ops/host_tables.h"
 #include "runtime/ops/moe.h"
 #include "runtime/ops/norm.h"
 #include "runtime/ops/rope.h"
 #include "runtime/ops/schemas.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/DeviceGuard.h>
 #include <torch/library.h>
 
 #include <string_view>
+#include <utility>
 
 namespace workbench::ops {
 namespace {
@@ -23,6 +26,17 @@ at::Tensor attentionOp(const at::Tensor& query, const at::Tensor& key, const at:
                        int64_t window, double softcap, const Optional& sinks, const Optional& slopes) {
     return attention({query, key, value, positions, layer, scale, parseMask("attention", mask), window,
                       softcap, sinks, slopes});
+}
+
+at::Tensor attentionPagedOp(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                            const at::Tensor& positions, const at::Tensor& keyPages,
+                            const at::Tensor& valuePages, const at::Tensor& sequences,
+                            const at::Tensor& blocks, double scale, c10::string_view mask, int64_t window,
+                            double softcap, const Optional& sinks, const Optional& slopes) {
+    const AttentionArgs args{query,  key,     value, positions, 0, scale, parseMask("attention", mask),
+                             window, softcap, sinks, slopes};
+    PagedKvView cache{keyPages, valuePages};
+    return attentionOnTables(args, cache, hostTables(args, cache, sequences, blocks));
 }
 
 at::Tensor maskOp(const at::Tensor& positions, c10::string_view kind, int64_t window) {
@@ -70,6 +84,17 @@ std::tuple<at::Tensor, at::Tensor> moeRouteOp(const at::Tensor& logits, int64_t 
     return moeRoute(logits, {topK, parseRouteOrder(order), renormalize, sorted, dtype});
 }
 
+/// An operator with its first tensor's device as the current one, whose stream its kernels take.
+template <auto kOp, class = decltype(kOp)>
+struct OnDevice;
+template <auto kOp, class R, class... Rest>
+struct OnDevice<kOp, R (*)(const at::Tensor&, Rest...)> {
+    static R call(const at::Tensor& first, Rest... rest) {
+        const c10::DeviceGuard device(first.device());
+        return kOp(first, std::forward<Rest>(rest)...);
+    }
+};
+
 void define(torch::Library& library) {
     for (const Schema& schema : kSchemas) {
         const auto known =
@@ -80,15 +105,15 @@ void define(torch::Library& library) {
 }
 
 void implement(torch::Library& library) {
-    library.impl("attention", attentionOp);
-    library.impl("mask", maskOp);
-    library.impl("rms_norm", rmsNormOp);
-    library.impl("add_rms_norm", addRmsNormOp);
-    library.impl("act_and_mul", actAndMulOp);
-    library.impl("rope", ropeOp);
-    library.impl("qk_norm_rope", qkNormRopeOp);
-    library.impl("moe_experts", moeExpertsOp);
-    library.impl("moe_route", moeRouteOp);
+    library.impl("attention", OnDevice<&attentionOp>::call);
+    library.impl("mask", OnDevice<&maskOp>::call);
+    library.impl("rms_norm", OnDevice<&rmsNormOp>::call);
+    library.impl("add_rms_norm", OnDevice<&addRmsNormOp>::call);
+    library.impl("act_and_mul", OnDevice<&actAndMulOp>::call);
+    library.impl("rope", OnDevice<&ropeOp>::call);
+    library.impl("qk_norm_rope", OnDevice<&qkNormRopeOp>::call);
+    library.impl("moe_experts", OnDevice<&moeExpertsOp>::call);
+    library.impl("moe_route", OnDevice<&moeRouteOp>::call);
 }
 
 } // namespace
@@ -104,6 +129,20 @@ TORCH_LIBRARY_IMPL(workbench, CPU, library) {
 TORCH_LIBRARY_IMPL(workbench, CUDA, library) {
     if (cudaKernels() != nullptr)
         implement(library);
+}
+
+TORCH_LIBRARY(workbench_engine, library) {
+    for (const Schema& schema : kEngineSchemas)
+        library.def(schema.text);
+}
+
+TORCH_LIBRARY_IMPL(workbench_engine, CPU, library) {
+    library.impl("attention_paged", OnDevice<&attentionPagedOp>::call);
+}
+
+TORCH_LIBRARY_IMPL(workbench_engine, CUDA, library) {
+    if (cudaKernels() != nullptr)
+        library.impl("attention_paged", OnDevice<&attentionPagedOp>::call);
 }
 
 } // namespace workbench::ops

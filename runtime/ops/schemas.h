@@ -29,4 +29,14 @@ inline constexpr Schema kSchemas[] = {
                   "ScalarType dtype) -> (Tensor weights, Tensor indices)"},
 };
 
+/// Of the library alone, in a namespace workbench_engine: no exported program has them, and the package does
+/// not. attention_paged is attentionOnTables() for tests from Python; it makes the tables on the host, and so
+/// waits for the device.
+inline constexpr Schema kEngineSchemas[] = {
+    {"attention_paged",
+     "attention_paged(Tensor query, Tensor key, Tensor value, Tensor positions, Tensor(a!) key_pages, "
+     "Tensor(b!) value_pages, Tensor sequences, Tensor blocks, *, float scale, str mask, int window, "
+     "float softcap, Tensor? sinks, Tensor? slopes) -> Tensor"},
+};
+
 } // namespace workbench::ops

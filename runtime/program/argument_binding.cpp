@@ -60,8 +60,8 @@ Slot tensorSlot(Slot::Kind kind, std::vector<ValueId> values) {
 /// Binds one argument's value; one overload for each alternative of ArgumentValue.
 class Binder {
 public:
-    Binder(const c10::Type& type, SymTable& symbols)
-        : m_type(type), m_wanted(describe(type)), m_symbols(symbols) {}
+    Binder(const c10::Type& type, SymTable& symbols, c10::Device device)
+        : m_type(type), m_wanted(describe(type)), m_symbols(symbols), m_device(device) {}
 
     Result<ArgumentBinding> operator()(const None&) const {
         if (!m_wanted.optional)
@@ -215,9 +215,9 @@ private:
         return constant(static_cast<std::int64_t>(at::kStrided));
     }
 
-    /// Programs run on this worker's device, wherever the graph was traced.
+    /// Programs run on the device that they were placed on, wherever the graph was traced.
     Result<ArgumentBinding> device(const std::string&) const {
-        return m_wanted.kind == TypeKind::DeviceObjType ? constant(c10::Device(c10::kCPU))
+        return m_wanted.kind == TypeKind::DeviceObjType ? constant(m_device)
                                                         : Result<ArgumentBinding>(mismatch(m_type));
     }
 
@@ -237,12 +237,14 @@ private:
     const c10::Type& m_type;
     Wanted m_wanted;
     SymTable& m_symbols;
+    c10::Device m_device;
 };
 
 } // namespace
 
-Result<ArgumentBinding> bindArgument(const ArgumentValue& value, const c10::Type& type, SymTable& symbols) {
-    return std::visit(Binder(type, symbols), value);
+Result<ArgumentBinding> bindArgument(const ArgumentValue& value, const c10::Type& type, SymTable& symbols,
+                                     c10::Device device) {
+    return std::visit(Binder(type, symbols, device), value);
 }
 
 } // namespace workbench

@@ -47,7 +47,8 @@ Status checkNames(const Graph& graph, NodeId node, const c10::FunctionSchema& sc
     return Ok{};
 }
 
-Status bindArguments(const Graph& graph, NodeId node, SymTable& symbols, BoundNode& bound) {
+Status bindArguments(const Graph& graph, NodeId node, SymTable& symbols, c10::Device device,
+                     BoundNode& bound) {
     const c10::FunctionSchema& schema = bound.op.schema();
     for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
         const c10::Argument& wanted = schema.arguments()[i];
@@ -58,7 +59,7 @@ Status bindArguments(const Graph& graph, NodeId node, SymTable& symbols, BoundNo
             bound.arguments.push_back(*wanted.default_value());
             continue;
         }
-        auto binding = bindArgument(*given, *wanted.real_type(), symbols);
+        auto binding = bindArgument(*given, *wanted.real_type(), symbols, device);
         if (!binding)
             return nodeError(graph, node,
                              "cannot be called: argument '" + wanted.name() + "' " + binding.error().message);
@@ -198,7 +199,7 @@ std::string describeNode(const Graph& graph, NodeId node) {
     return place.empty() ? text : text + " (" + place + ")";
 }
 
-Result<BoundNode> bindNode(const Graph& graph, NodeId node, SymTable& symbols) {
+Result<BoundNode> bindNode(const Graph& graph, NodeId node, SymTable& symbols, c10::Device device) {
     const auto name = operatorName(graph.node(node).op);
     auto handle = name ? c10::Dispatcher::singleton().findSchema(*name) : std::nullopt;
     if (!handle)
@@ -213,7 +214,7 @@ Result<BoundNode> bindNode(const Graph& graph, NodeId node, SymTable& symbols) {
     bound.foldable = !handle->hasTag(at::Tag::nondeterministic_seeded) && !bound.outputs.empty();
     if (auto names = checkNames(graph, node, schema); !names)
         return names.error();
-    if (auto done = bindArguments(graph, node, symbols, bound); !done)
+    if (auto done = bindArguments(graph, node, symbols, device, bound); !done)
         return done.error();
     return bound;
 }

@@ -88,7 +88,8 @@ struct BoundNode {
 
 /// Binds a node. An unknown operator, a missing or unknown argument or one of a wrong type is an Error that
 /// names the node. Symbolic integers are added to `symbols`.
-Result<BoundNode> bindNode(const Graph& graph, NodeId node, SymTable& symbols);
+Result<BoundNode> bindNode(const Graph& graph, NodeId node, SymTable& symbols,
+                           c10::Device device = c10::kCPU);
 
 /// "aten.add.Tensor (%y in model.layers.0.mlp, modeling_llama.py:52)": how messages name a node.
 std::string describeNode(const Graph& graph, NodeId node);

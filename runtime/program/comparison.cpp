@@ -35,8 +35,8 @@ Extremes extremesOf(const at::Tensor& reference, const at::Tensor& other) {
     Extremes extremes;
     for (std::int64_t begin = 0; begin < a.numel(); begin += kChunk) {
         const std::int64_t count = std::min(kChunk, a.numel() - begin);
-        const at::Tensor wideA = a.narrow(0, begin, count).to(at::kDouble).contiguous();
-        const at::Tensor wideB = b.narrow(0, begin, count).to(at::kDouble).contiguous();
+        const at::Tensor wideA = a.narrow(0, begin, count).cpu().to(at::kDouble).contiguous();
+        const at::Tensor wideB = b.narrow(0, begin, count).cpu().to(at::kDouble).contiguous();
         update(extremes, wideA.const_data_ptr<double>(), wideB.const_data_ptr<double>(), count);
     }
     return extremes;
@@ -59,9 +59,8 @@ Result<Difference> compare(const at::Tensor& reference, const at::Tensor& other,
         return failed(what + " cannot be compared: there is no element.");
     const Extremes extremes = extremesOf(reference, other);
     if (!extremes.finite)
-        return failed(
-            what +
-            " cannot be compared: it has values that are infinite or not a number; try --dtype f32, or look for such values among the weights.");
+        return failed(what + " cannot be compared: it has values that are infinite or not a number; try "
+                             "--dtype f32, or look for such values among the weights.");
     Difference difference{extremes.error, extremes.reference, 0};
     if (extremes.error > 0)
         difference.relativeError =

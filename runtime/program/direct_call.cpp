@@ -1,6 +1,7 @@
 #include "runtime/program/direct_call.h"
 
 #include "runtime/ops/activation.h"
+#include "runtime/ops/attention_tables.h"
 #include "runtime/ops/checks.h"
 #include "runtime/ops/linear.h"
 #include "runtime/ops/norm.h"
@@ -293,7 +294,8 @@ bool picksRows(const at::Tensor& from, const at::Tensor& rows) {
 
 void copyRows(const at::Tensor& from, const at::Tensor& rows, at::Tensor& to) {
     const std::int64_t count = from.size(1);
-    const auto rowBytes = static_cast<std::size_t>(from.stride(1)) * from.element_size();
+    // Not the stride: of a dimension of size 1, which any tensor may have anywhere, it means nothing.
+    const auto rowBytes = count > 0 ? from.nbytes() / static_cast<std::size_t>(count) : 0;
     const auto* source = static_cast<const std::byte*>(from.const_data_ptr());
     auto* target = static_cast<std::byte*>(to.mutable_data_ptr());
     const auto* wanted = rows.const_data_ptr<std::int64_t>();
@@ -357,6 +359,11 @@ bool isPlain(const BoundNode& node) {
 
 void attend(const ops::AttentionArgs& args, std::int32_t index, const RunOptions& options,
             at::Tensor& output) {
+    if (options.paged && !options.paged->tables.empty()) {
+        output = ops::attentionOnTables(args, options.paged->cache->layer(index),
+                                        options.paged->tables[options.paged->cache->group(index)]);
+        return;
+    }
     if (!output.defined())
         output = ops::emptyAttention(args);
     if (PagedRun* paged = options.paged)

@@ -1,6 +1,6 @@
 #include "runtime/program/engine_logits.h"
 
-#include "runtime/program/program_runner.h"
+#include "runtime/program/cached_runner.h"
 #include "runtime/program/torch_edge.h"
 
 #include <ATen/ops/empty.h>
@@ -78,20 +78,19 @@ Result<std::int64_t> blockBytes(const LanguageModel& model) {
 
 /// With blocks for all sequences at once. How many groups the layers make, each with blocks of its own, is
 /// known of a cache that is there.
-Result<std::unique_ptr<ProgramRunner>> makeRunner(LanguageModel& model,
-                                                  const std::vector<Sequence>& sequences) {
+Result<std::unique_ptr<CachedRunner>> runnerFor(LanguageModel& model,
+                                                const std::vector<Sequence>& sequences) {
     const auto block = blockBytes(model);
     if (!block)
         return block.error();
-    std::int64_t blocks = 0;
+    std::int64_t blocks = 1; // that a runner may set aside
     for (const Sequence& sequence : sequences)
         blocks += blocksOf(sequence);
-    auto runner = ProgramRunner::create(model, {.blockTokens = kBlockTokens, .bytes = blocks * *block});
+    auto runner = makeRunner(model, {.blockTokens = kBlockTokens, .bytes = blocks * *block});
     const auto groups = runner ? std::ssize((*runner)->layout().windows) : 1;
     if (groups > 1)
-        runner =
-            ProgramRunner::create(model, {.blockTokens = kBlockTokens, .bytes = groups * blocks * *block});
-    if (runner && (*runner)->layout().blocks < groups * blocks)
+        runner = makeRunner(model, {.blockTokens = kBlockTokens, .bytes = groups * blocks * *block});
+    if (runner && (*runner)->layout().blocks < groups * (blocks - 1))
         return Error{ErrorCode::runtimeFailed, "The KV cache has no room for the sequences.", {}};
     return runner;
 }
@@ -146,7 +145,7 @@ Result<at::Tensor> engineLogits(LanguageModel& model, const TokenBatch& batch,
         return usable ? sequences.error() : usable.error();
     if (!*usable)
         return Error{ErrorCode::requirementFailed, "The model cannot decode with a KV cache.", {}};
-    auto runner = makeRunner(model, *sequences);
+    auto runner = runnerFor(model, *sequences);
     if (!runner)
         return runner.error();
     giveBlocks(*sequences, (*runner)->layout());

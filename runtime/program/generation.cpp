@@ -69,7 +69,8 @@ Result<Generated> generate(LanguageModel& model, const GenerateRequest& request)
     auto cacheable = model.canUseCache();
     if (!cacheable)
         return cacheable.error();
-    generated.usedCache = *cacheable;
+    generated.usedCache =
+        *cacheable && model.program().placement().direct; // else an engine's, which is paged
     std::optional<KvCache> cache;
     if (generated.usedCache) {
         auto made = model.makeCache(static_cast<std::int64_t>(request.prompt.size()) + request.maxTokens);

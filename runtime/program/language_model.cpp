@@ -1,6 +1,7 @@
 #include "runtime/program/language_model.h"
 
 #include "runtime/program/comparison.h"
+#include "runtime/program/device_step.h"
 #include "runtime/program/picked_rows.h"
 #include "runtime/program/scalar_types.h"
 #include "runtime/program/torch_edge.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::array<const char*, 3> kInputs{"input_ids", "position_ids", "logits_to_keep"};
 constexpr std::array<std::size_t, 3> kDimensions{2, 2, 1};
+constexpr std::int64_t kTriedTokens = 12; ///< of the sequence that tells whether a cache may be used
 
 Error unusable(const std::string& detail) {
     return Error{ErrorCode::badInput,
@@ -80,7 +82,7 @@ Result<LanguageModel> LanguageModel::forEngine() const {
     return model;
 }
 
-Result<std::vector<at::Tensor>> LanguageModel::inputsFor(const TokenBatch& batch) const {
+Status LanguageModel::checkBatch(const TokenBatch& batch) const {
     const auto count = static_cast<std::int64_t>(batch.tokens.size());
     if (count == 0)
         return badBatch("There are no tokens to run.");
@@ -98,10 +100,20 @@ Result<std::vector<at::Tensor>> LanguageModel::inputsFor(const TokenBatch& batch
         if (row < 0 || row >= count)
             return badBatch("Row " + std::to_string(row) + " of the logits is not one of the " +
                             std::to_string(count) + " tokens.");
+    return Ok{};
+}
+
+Result<std::vector<at::Tensor>> LanguageModel::inputsFor(const TokenBatch& batch) const {
+    if (auto checked = checkBatch(batch); !checked)
+        return checked.error();
+    const c10::Device device = m_program.placement().device;
     const std::array<const std::vector<std::int64_t>*, 3> parts{&batch.tokens, &batch.positions, &batch.rows};
     std::vector<at::Tensor> inputs;
     for (const std::size_t part : m_order)
         inputs.push_back(integers(*parts[part], kDimensions[part] == 2));
+    if (!device.is_cpu())
+        for (at::Tensor& input : inputs)
+            input = input.to(device);
     return inputs;
 }
 
@@ -110,16 +122,30 @@ Result<at::Tensor> LanguageModel::logits(const TokenBatch& batch, const RunOptio
         auto inputs = inputsFor(batch);
         if (!inputs)
             return inputs.error();
-        auto outputs = m_program.run(*inputs, options);
-        if (!outputs)
-            return outputs.error();
-        const auto rows = static_cast<std::int64_t>(batch.rows.size());
-        if (outputs->at(0).sizes() != at::IntArrayRef({1, rows, m_vocabulary}))
-            return Error{ErrorCode::runtimeFailed,
-                         "The model's output does not have the shape that its graph states.",
-                         {}};
-        return toFloats(outputs->at(0).reshape({rows, m_vocabulary}));
+        auto logits = logitsFrom(*inputs, std::ssize(batch.rows), options);
+        return logits && !logits->is_cpu() ? logits->cpu() : logits;
     });
+}
+
+Result<at::Tensor> LanguageModel::logitsOf(const at::Tensor& tokens, const at::Tensor& positions,
+                                           const at::Tensor& rows, const RunOptions& options) {
+    const std::array parts{&tokens, &positions, &rows};
+    std::vector<at::Tensor> inputs;
+    for (const std::size_t part : m_order)
+        inputs.push_back(*parts[part]);
+    return guarded("Running the model", [&] { return logitsFrom(inputs, rows.size(0), options); });
+}
+
+Result<at::Tensor> LanguageModel::logitsFrom(std::span<const at::Tensor> inputs, std::int64_t rows,
+                                             const RunOptions& options) {
+    auto outputs = m_program.run(inputs, options);
+    if (!outputs)
+        return outputs.error();
+    if (outputs->at(0).sizes() != at::IntArrayRef({1, rows, m_vocabulary}))
+        return Error{ErrorCode::runtimeFailed,
+                     "The model's output does not have the shape that its graph states.",
+                     {}};
+    return toFloats(outputs->at(0).reshape({rows, m_vocabulary}));
 }
 
 Result<KvCache> LanguageModel::makeCache(std::int64_t capacity) const {
@@ -143,37 +169,77 @@ Result<bool> LanguageModel::canUseCache() {
 }
 
 Result<bool> LanguageModel::tryCache() {
+    if (!m_program.placement().direct)
+        return tryPages();
+    auto cache = makeCache(kTriedTokens);
+    if (!cache)
+        return false; // a mask or a size that no cache can hold
+    return agreesWith([&](const TokenBatch& batch) { return logits(batch, {.cache = &*cache}); });
+}
+
+/// The same over a paged cache: that of one sequence is the CPU's.
+Result<bool> LanguageModel::tryPages() {
+    constexpr std::int64_t kBlockTokens = 4;
+    constexpr std::int64_t kBlocks = kTriedTokens / kBlockTokens;
+    constexpr std::int64_t kPadding = 64; // at most, of each layer
+    const c10::Device device = m_program.placement().device;
+    auto shapes = m_program.attentionShapes();
+    if (!shapes)
+        return false;
+    std::int64_t bytes = 0;
+    for (const AttentionShape& shape : *shapes)
+        bytes += kBlocks * (kPadding + kBlockTokens * tokenBytes(shape));
+    // Each group of layers has blocks of its own; there are as many groups as layers at most.
+    auto cache = PagedKvCache::create(
+        *shapes, {.blockTokens = kBlockTokens, .bytes = bytes * std::ssize(*shapes), .device = device});
+    if (!cache)
+        return false;
+    std::vector<std::vector<BlockId>> tables(cache->layout().windows.size());
+    BlockId next = 0;
+    for (auto& table : tables)
+        for (std::int64_t i = 0; i < kBlocks; ++i)
+            table.push_back(next++);
+    return agreesWith([&](const TokenBatch& batch) {
+        const StepSequence sequence{.id = 1,
+                                    .firstToken = 0,
+                                    .tokens = std::ssize(batch.tokens),
+                                    .firstPosition = batch.positions.front(),
+                                    .tables = tables};
+        const StepPlan plan{batch.tokens, batch.positions, {sequence}, batch.rows};
+        PagedRun paged{.cache = &*cache, .sequences = {}, .tables = tablesFor(plan, *cache, device)};
+        return logits(batch, {.paged = &paged});
+    });
+}
+
+/// `step` computes the next tokens of one sequence after those that it has seen.
+Result<bool> LanguageModel::agreesWith(const CachedStep& step) {
     constexpr std::int64_t kPrefill = 8;
-    constexpr std::int64_t kTokens = 12;
     // Rounding moves bf16 logits by up to a few percent of the largest; a token that misses its neighbours
     // moves them by their own size.
     const ScalarType dtype = m_program.graph().value(m_program.graph().outputs[0]).meta.dtype;
     const double tolerance = bytesPerElement(dtype) >= 4 ? 1e-3 : 0.1;
-    auto cache = makeCache(kTokens);
-    if (!cache)
-        return false; // a mask or a size that no cache can hold
     TokenBatch whole;
-    for (std::int64_t i = 0; i < kTokens; ++i) {
+    for (std::int64_t i = 0; i < kTriedTokens; ++i) {
         whole.tokens.push_back((i * 7919 + 1) % m_vocabulary);
         whole.positions.push_back(i);
     }
-    for (std::int64_t i = kPrefill; i < kTokens; ++i)
+    for (std::int64_t i = kPrefill; i < kTriedTokens; ++i)
         whole.rows.push_back(i);
     auto reference = logits(whole);
     if (!reference)
         return false; // so many positions do not fit into its context
-    TokenBatch part{{whole.tokens.begin(), whole.tokens.begin() + kPrefill},
-                    {whole.positions.begin(), whole.positions.begin() + kPrefill},
-                    {}};
-    const RunOptions cached{.cache = &*cache};
-    if (auto prefilled = logits(part, cached); !prefilled)
+    const TokenBatch part{{whole.tokens.begin(), whole.tokens.begin() + kPrefill},
+                          {whole.positions.begin(), whole.positions.begin() + kPrefill},
+                          {}};
+    if (auto prefilled = step(part); !prefilled)
         return prefilled.error();
-    for (std::int64_t i = kPrefill; i < kTokens; ++i) {
+    for (std::int64_t i = kPrefill; i < kTriedTokens; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        auto step = logits({{whole.tokens[at]}, {whole.positions[at]}, {0}}, cached);
-        if (!step)
-            return step.error();
-        auto difference = compare(reference->narrow(0, i - kPrefill, 1), *step, "The logits with a KV cache");
+        auto alone = step({{whole.tokens[at]}, {whole.positions[at]}, {0}});
+        if (!alone)
+            return alone.error();
+        auto difference =
+            compare(reference->narrow(0, i - kPrefill, 1), *alone, "The logits with a KV cache");
         if (!difference)
             return difference.error();
         if (difference->relativeError > tolerance)

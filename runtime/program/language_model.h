@@ -3,6 +3,7 @@
 #include "runtime/program/program.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,8 +28,12 @@ public:
     /// are shared; the two may run at the same time.
     Result<LanguageModel> forEngine() const;
 
-    /// float32 [rows, vocabulary].
+    /// float32 [rows, vocabulary], on the host.
     Result<at::Tensor> logits(const TokenBatch& batch, const RunOptions& options = {});
+    /// The same on the program's device, for a batch in tensors there, which are not looked at: tokens [1,
+    /// T], positions [1, T], rows [L]. Does not wait for the device.
+    Result<at::Tensor> logitsOf(const at::Tensor& tokens, const at::Tensor& positions, const at::Tensor& rows,
+                                const RunOptions& options);
 
     /// Whether decoding with a KV cache gives the logits of the whole sequence at once. A graph that lets
     /// tokens meet outside of its attention nodes (a convolution, a state space, a rotary table chosen by
@@ -36,7 +41,9 @@ public:
     Result<bool> canUseCache();
     Result<KvCache> makeCache(std::int64_t capacity) const;
 
-    /// The program's inputs for a batch, checked.
+    /// Tokens of the vocabulary, positions and rows that there are.
+    Status checkBatch(const TokenBatch& batch) const;
+    /// The program's inputs for a batch, checked, on its device.
     Result<std::vector<at::Tensor>> inputsFor(const TokenBatch& batch) const;
     std::int64_t vocabulary() const { return m_vocabulary; }
     Program& program() { return m_program; }
@@ -47,6 +54,11 @@ private:
         : m_program(std::move(program)), m_order(std::move(order)), m_vocabulary(vocabulary) {}
 
     Result<bool> tryCache();
+    Result<bool> tryPages();
+    using CachedStep = std::function<Result<at::Tensor>(const TokenBatch&)>;
+    Result<bool> agreesWith(const CachedStep& step);
+    Result<at::Tensor> logitsFrom(std::span<const at::Tensor> inputs, std::int64_t rows,
+                                  const RunOptions& options);
 
     Program m_program;
     std::vector<std::size_t> m_order; ///< for each input of the program: 0 tokens, 1 positions, 2 rows

@@ -42,8 +42,9 @@ Result<PagedKvCache> PagedKvCache::create(const std::vector<AttentionShape>& sha
         blockBytes += alignedBytes(bytes * options.blockTokens);
     if (blockBytes == 0)
         return Error{ErrorCode::runtimeFailed, "The model has no attention that stores keys and values.", {}};
-    cache.m_blocks =
+    const std::int64_t room =
         std::min<std::int64_t>(options.bytes / blockBytes, std::numeric_limits<BlockId>::max() - 1);
+    cache.m_blocks = room - options.spareBlocks;
     if (cache.m_blocks < 1)
         return Error{ErrorCode::badInput,
                      "The KV cache's " + std::to_string(options.bytes) + " bytes hold no block of " +
@@ -52,7 +53,8 @@ Result<PagedKvCache> PagedKvCache::create(const std::vector<AttentionShape>& sha
                      {}};
     std::vector<at::Tensor> slots;
     for (const std::int64_t bytes : cache.m_groups.slotBytes)
-        slots.push_back(at::empty({cache.m_blocks, alignedBytes(bytes * options.blockTokens)}, at::kByte));
+        slots.push_back(at::empty({room, alignedBytes(bytes * options.blockTokens)},
+                                  at::TensorOptions(options.device).dtype(at::kByte)));
     for (std::size_t i = 0; i < shapes.size(); ++i)
         cache.m_layers.push_back(viewOf(slots[static_cast<std::size_t>(cache.m_groups.places[i].slot)],
                                         shapes[i], options.blockTokens));

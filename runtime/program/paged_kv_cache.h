@@ -3,7 +3,7 @@
 #include "core/support/result.h"
 #include "runtime/engine/block_allocator.h"
 #include "runtime/engine/layer_groups.h"
-#include "runtime/ops/attention.h"
+#include "runtime/ops/attention_tables.h"
 #include "runtime/program/kv_cache.h"
 
 #include <cstdint>
@@ -13,7 +13,9 @@ namespace workbench {
 
 struct PagedKvOptions {
     std::int64_t blockTokens = 64;
-    std::int64_t bytes = 0; ///< of all blocks together; memory is taken as blocks are first written
+    std::int64_t bytes = 0; ///< of all blocks together; the CPU's memory is taken as blocks are first written
+    c10::Device device{c10::kCPU};
+    std::int64_t spareBlocks = 0; ///< of those, blocks behind the layout's: for tokens that only pad a step
 };
 
 /// Keys and values of many sequences in blocks, for every attention node of a program. Which blocks are whose
@@ -38,10 +40,11 @@ private:
     std::vector<ops::PagedKvView> m_layers; ///< by attention node; those of one slot share memory
 };
 
-/// What a run over a paged cache needs.
+/// What a run over a paged cache needs, by layer group: sequences for the CPU's way, tables for a GPU's.
 struct PagedRun {
     PagedKvCache* cache = nullptr;
-    std::vector<std::vector<ops::PagedSequence>> sequences; ///< by layer group; all of the run's tokens
+    std::vector<std::vector<ops::PagedSequence>> sequences; ///< all of the run's tokens
+    std::vector<ops::PagedTables> tables;
 };
 
 } // namespace workbench

@@ -111,6 +111,14 @@ private:
         return one && (*one == SymInt(-1) || *one == SymInt(last));
     }
 
+    /// A norm over given sizes is one over all that follows the tokens at most.
+    static bool isNormOfConstantSize(const Node& node, std::size_t rank) {
+        const auto* shape = argument(node, "normalized_shape");
+        const auto* sizes = shape ? std::get_if<std::vector<SymInt>>(shape) : nullptr;
+        return !shape || (sizes && sizes->size() + 2 <= rank &&
+                          std::ranges::all_of(*sizes, [](const SymInt& size) { return size.isConstant(); }));
+    }
+
     /// Whether every row of its outputs follows from the same row of its operands.
     bool treatsTokensAlone(const Node& node) const {
         const auto inputs = operands(node);
@@ -121,7 +129,8 @@ private:
             return false;
         const std::size_t rank = m_graph.value(inputs.front()).meta.shape.size();
         return isOneOf(node.op, kElementwise) || isOneOf(node.op, kReshapes) ||
-               (isOneOf(node.op, kAlongRows) && hasRowsOfTokens(inputs.front())) ||
+               (isOneOf(node.op, kAlongRows) && hasRowsOfTokens(inputs.front()) &&
+                isNormOfConstantSize(node, rank)) ||
                (isOneOf(node.op, kAlongDim) && isLastDim(node, rank));
     }
 
@@ -157,11 +166,18 @@ private:
         }
     }
 
-    /// A pick of what a late node made has nothing left to do.
+    /// A pick of what a late node made has nothing left to do, but that its output is contiguous.
     void makeView(Node& pick) {
         const ValueId from = operand(pick, "self");
         if (hasRowsOfTokens(from))
             return;
+        const std::string& op = m_graph.node(m_graph.value(from).producer).op;
+        if (isOneOf(op, kAlongDim) || isOneOf(op, kReshapes)) { // which may be a view of other memory
+            pick.op = "aten.clone.default";
+            pick.arguments = {{"self", ValueRef{from}},
+                              {"memory_format", Keyword{Keyword::Kind::memoryFormat, "contiguous_format"}}};
+            return;
+        }
         pick.op = "aten.view.default";
         pick.arguments = {{"self", ValueRef{from}}, {"size", m_graph.value(pick.outputs[0]).meta.shape}};
     }
@@ -186,8 +202,14 @@ private:
         const NodeId node = m_graph.addNode(
             "aten.index.Tensor",
             {{"self", ValueRef{id}}, {"indices", std::vector<ValueRef>{{kNone}, {m_pick.rows}}}},
-            {{m_graph.value(id).name + "_rows", std::move(meta)}});
+            {{newName(m_graph.value(id).name + "_rows"), std::move(meta)}});
         return m_rowsOf[id] = m_graph.node(node).outputs[0];
+    }
+
+    std::string newName(std::string name) const {
+        while (std::ranges::find(m_graph.values, name, &Value::name) != m_graph.values.end())
+            name += '_';
+        return name;
     }
 
     void makeLate(Node& node) {

@@ -5,6 +5,7 @@
 #include "runtime/program/scalar_types.h"
 #include "runtime/program/torch_edge.h"
 
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
@@ -329,6 +330,7 @@ std::vector<at::Tensor> Program::outputsOf(const std::vector<at::Tensor>& values
 }
 
 Result<std::vector<at::Tensor>> Program::run(std::span<const at::Tensor> inputs, const RunOptions& options) {
+    const c10::DeviceGuard device(m_placement.device); // kernels take the current device's stream
     if (auto bound = bindSymbols(inputs); !bound)
         return bound.error();
     return runAll(inputs, options);
@@ -354,6 +356,7 @@ Status Program::giveOperands(const BoundNode& node, const Given& given, std::vec
 Result<std::vector<at::Tensor>> Program::runNodes(std::span<const at::Tensor> inputs,
                                                   const std::vector<NodeId>& nodes, const Given& given,
                                                   const std::vector<ValueId>& wanted) {
+    const c10::DeviceGuard device(m_placement.device);
     if (auto bound = bindSymbols(inputs); !bound)
         return bound.error();
     const c10::InferenceMode inference;
@@ -399,6 +402,14 @@ ValueId Program::find(const std::string& name) const {
 const at::Tensor* Program::constant(ValueId value) const {
     const at::Tensor& tensor = m_constants[static_cast<std::size_t>(value)];
     return tensor.defined() ? &tensor : nullptr;
+}
+
+std::vector<c10::Storage> Program::storages() const {
+    std::vector<c10::Storage> storages;
+    for (const at::Tensor& tensor : m_constants)
+        if (tensor.defined())
+            storages.push_back(tensor.storage());
+    return storages;
 }
 
 bool Program::isHeld(ValueId value) const {

@@ -6,6 +6,7 @@
 #include "runtime/program/kv_cache.h"
 #include "runtime/program/paged_kv_cache.h"
 #include "runtime/program/parameter_source.h"
+#include "runtime/program/placement.h"
 #include "runtime/program/position_rows.h"
 #include "runtime/program/run_frames.h"
 #include "runtime/program/sym_table.h"
@@ -38,11 +39,12 @@ struct RunOptions {
 
 /// A graph compiled once and run often: operators bound, constants ready, what depends on parameters alone
 /// computed at load, values freed after their last use or, in runs of sizes that come again, in memory that
-/// stays (RunFrames). One thread at a time.
+/// stays (RunFrames). Inputs and values lie on the placement's device. One thread at a time.
 class Program {
 public:
     /// Binds `graph`, fetches its parameters from `parameters` and computes what no input changes.
-    static Result<Program> create(Graph graph, ParameterSource& parameters);
+    /// `parameters` gives tensors on the placement's device.
+    static Result<Program> create(Graph graph, ParameterSource& parameters, Placement placement = {});
 
     /// A program of another graph over the same values: `graph` has those of this program's under the same
     /// ids and may have more. What this program holds is shared, not made again.
@@ -61,6 +63,7 @@ public:
                                              const std::vector<ValueId>& wanted);
 
     const Graph& graph() const { return m_graph; }
+    const Placement& placement() const { return m_placement; }
     const std::vector<std::string>& userInputs() const { return m_userNames; } ///< names
     /// The value of that name, or kNone.
     ValueId find(const std::string& name) const;
@@ -74,11 +77,14 @@ public:
     /// that cannot use a cache.
     Result<std::vector<AttentionShape>> attentionShapes() const;
 
+    /// The memory of everything that runs read and none of them makes, packed weights apart.
+    std::vector<c10::Storage> storages() const;
+
     std::int64_t parameterCount() const { return m_parameterCount; } ///< elements
     std::int64_t parameterBytes() const { return m_parameterBytes; }
 
 private:
-    explicit Program(Graph graph) : m_graph(std::move(graph)) {}
+    Program(Graph graph, Placement placement) : m_graph(std::move(graph)), m_placement(placement) {}
 
     Status fetchParameters(ParameterSource& parameters);
     Result<bool> fetchPacked(const Input& input, const WeightUses& uses, bool lookups,
@@ -116,6 +122,7 @@ private:
     Status giveOperands(const BoundNode& node, const Given& given, std::vector<at::Tensor>& values);
 
     Graph m_graph;
+    Placement m_placement;
     std::vector<BoundNode> m_nodes;      ///< in order; folded ones are gone
     std::vector<at::Tensor> m_constants; ///< by ValueId; undefined where a run makes the value
     /// By ValueId: weights that the nodes have.

@@ -3,6 +3,7 @@
 #include "runtime/program/scalar_types.h"
 #include "runtime/program/torch_edge.h"
 
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
@@ -21,8 +22,8 @@ bool isAttention(const Node& node) {
 
 } // namespace
 
-Result<Program> Program::create(Graph graph, ParameterSource& parameters) {
-    Program program(std::move(graph));
+Result<Program> Program::create(Graph graph, ParameterSource& parameters, Placement placement) {
+    Program program(std::move(graph), placement);
     if (auto set = program.setUserInputs(); !set)
         return set.error();
     // Binding first: an operator that does not exist is found before gigabytes are read.
@@ -39,7 +40,7 @@ Result<Program> Program::create(Graph graph, ParameterSource& parameters) {
 }
 
 Result<Program> Program::withGraph(Graph graph) const {
-    Program program(std::move(graph));
+    Program program(std::move(graph), m_placement);
     if (auto set = program.setUserInputs(); !set)
         return set.error();
     if (auto bound = program.bindNodes(); !bound)
@@ -63,6 +64,8 @@ Result<Program> Program::withGraph(Graph graph) const {
 /// What follows from the nodes that are left.
 Status Program::prepareRuns() {
     markLastUses();
+    if (!m_placement.direct)
+        return Ok{};
     if (auto direct = makeDirectCalls(); !direct)
         return direct.error();
     m_frames = RunFrames(planFrame(m_graph, m_nodes, m_knownSymbols));
@@ -106,7 +109,7 @@ Status Program::bindNodes() {
         if (isMetadataAssert(m_graph.node(id)))
             continue;
         const std::size_t known = m_symbols.size();
-        auto bound = bindNode(m_graph, id, m_symbols);
+        auto bound = bindNode(m_graph, id, m_symbols, m_placement.device);
         if (!bound)
             return bound.error();
         if (const std::string symbol = m_symbols.unknownSymbol(m_knownSymbols, known); !symbol.empty())
@@ -133,6 +136,7 @@ void Program::dropUnused() {
 /// Runs every node whose operands are all constants now, and forgets it. Gemma's 1 + weight is added once,
 /// not for every token.
 Status Program::foldConstants() {
+    const c10::DeviceGuard device(m_placement.device);
     const c10::InferenceMode inference;
     std::vector<BoundNode> remaining;
     for (BoundNode& node : m_nodes) {

@@ -2,7 +2,8 @@
 
 namespace workbench {
 
-/// Weights of products come packed. Those of lookups alone come last: a tied one is there by then.
+/// Weights of products come packed, where the placement packs. Those of lookups alone come last: a tied one
+/// is there by then.
 Status Program::fetchParameters(ParameterSource& parameters) {
     const WeightUses uses(m_graph);
     for (const bool lookups : {false, true})
@@ -29,7 +30,7 @@ Status Program::fetchParameters(ParameterSource& parameters) {
 /// lookups), and was fetched packed.
 Result<bool> Program::fetchPacked(const Input& input, const WeightUses& uses, bool lookups,
                                   ParameterSource& parameters) {
-    if (uses.formOf(input) != (lookups ? WeightForm::tied : WeightForm::packed))
+    if (!m_placement.direct || uses.formOf(input) != (lookups ? WeightForm::tied : WeightForm::packed))
         return false;
     const TensorMeta& meta = m_graph.value(input.value).meta;
     if (lookups) {

@@ -98,6 +98,11 @@ Error WeightStore::otherShape(const Input& input, at::IntArrayRef stored, at::In
                  input.target};
 }
 
+/// On the store's device.
+Result<at::Tensor> WeightStore::placed(Result<at::Tensor> tensor) const {
+    return tensor && !m_spec.device.is_cpu() ? tensor->to(m_spec.device) : tensor;
+}
+
 Result<at::Tensor> WeightStore::make(const Input& input, const TensorMeta& meta) {
     if (input.derived)
         return derived(*input.derived, meta.dtype);
@@ -106,7 +111,7 @@ Result<at::Tensor> WeightStore::make(const Input& input, const TensorMeta& meta)
         return shape.error();
     if (input.kind != Input::Kind::parameter && m_archive && m_archive->has(input.target)) {
         auto tensor = m_archive->read(input.target);
-        return tensor ? converted(*tensor, meta.dtype, input.target) : tensor;
+        return tensor ? placed(converted(*tensor, meta.dtype, input.target)) : tensor;
     }
     return stored(input.target, meta.dtype, &*shape);
 }
@@ -134,7 +139,7 @@ Result<at::Tensor> WeightStore::stored(const std::string& name, ScalarType dtype
     const std::string key = keyOf(name, dtype);
     if (const auto known = m_tensors.find(key); known != m_tensors.end())
         return known->second;
-    auto tensor = parameter(name, dtype, shape);
+    auto tensor = placed(parameter(name, dtype, shape));
     if (tensor)
         m_tensors[key] = *tensor;
     return tensor;

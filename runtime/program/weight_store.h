@@ -33,6 +33,7 @@ struct WeightSpec {
         origins; ///< by parameter; a parameter that is not here has its own name in the files
     std::optional<std::uint64_t> seed;                    ///< random parameters instead of the checkpoint's
     ops::WeightFormat format = ops::WeightFormat::stored; ///< of packed weights; all others are as stored
+    c10::Device device{c10::kCPU};                        ///< of tensors; packed weights are the CPU's
 };
 
 /// The matrices that products of a graph read, each tensor of the checkpoint once.
@@ -78,6 +79,7 @@ private:
     explicit WeightStore(WeightSpec spec) : m_spec(std::move(spec)) {}
 
     Result<at::Tensor> make(const Input& input, const TensorMeta& meta);
+    Result<at::Tensor> placed(Result<at::Tensor> tensor) const;
     Result<at::Tensor> stored(const std::string& name, ScalarType dtype,
                               const std::vector<std::int64_t>* shape);
     Result<at::Tensor> derived(const DerivedParameter& from, ScalarType dtype);

@@ -55,11 +55,14 @@ std::int64_t WeightStore::missingBytesOf(const Input& input, const TensorMeta& m
 
 std::int64_t WeightStore::missingBytes(const Graph& graph) const {
     const WeightUses uses(graph);
+    const auto formOf = [&](const Input& input) {
+        return m_spec.device.is_cpu() ? uses.formOf(input) : WeightForm::plain;
+    };
     std::set<std::string> packedKeys, plainKeys;
     std::int64_t bytes = 0;
     for (const WeightForm form : {WeightForm::packed, WeightForm::plain, WeightForm::tied})
         for (const Input& input : graph.inputs) {
-            if (input.kind == Input::Kind::user || uses.formOf(input) != form)
+            if (input.kind == Input::Kind::user || formOf(input) != form)
                 continue;
             const TensorMeta& meta = graph.value(input.value).meta;
             const std::string key =

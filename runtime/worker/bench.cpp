@@ -99,6 +99,8 @@ Result<Reply> Workshop::bench(const Request& request) {
                    {"weight_bytes", (*first)->program().parameterBytes()},
                    {"kv_cache_bytes", engines.cacheBytes()}}}},
                 {}};
+    if (Json notes = engines.notes(); !notes.empty())
+        reply.result["notes"] = std::move(notes);
     if (*wantsProfile) {
         auto profile = engines.profile(work->loads.front(), request.cancelled());
         if (!profile)

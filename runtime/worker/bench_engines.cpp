@@ -2,7 +2,7 @@
 
 #include "runtime/ops/kernel_clock.h"
 #include "runtime/program/op_family.h"
-#include "runtime/worker/available_memory.h"
+#include "runtime/worker/devices.h"
 
 #include <algorithm>
 
@@ -64,14 +64,15 @@ Json nodesJson(const Graph& graph, const std::vector<double>& seconds) {
 
 } // namespace
 
-/// All caches together, and that of the comparison, take half of what is free at most.
-BenchEngines::BenchEngines(const std::vector<benchmark::Load>& loads, std::size_t programs) : m_loads(loads) {
-    if (const auto available = availableMemoryBytes())
-        m_largestCache = *available / (2 * (static_cast<std::int64_t>(programs) + 1));
-}
+BenchEngines::BenchEngines(const std::vector<benchmark::Load>& loads, std::size_t programs)
+    : m_loads(loads), m_programs(programs) {}
 
-PagedKvOptions BenchEngines::cacheFor(const std::vector<AttentionShape>& shapes) {
+/// All caches together, and that of the comparison, take half of what was free at first at most.
+PagedKvOptions BenchEngines::cacheFor(const std::vector<AttentionShape>& shapes, c10::Device device) {
     PagedKvOptions options;
+    if (!m_largestCache)
+        if (const auto available = availableBytes(device))
+            m_largestCache = *available / (2 * (static_cast<std::int64_t>(m_programs) + 1));
     std::int64_t tokens = 0;
     for (const benchmark::Load& load : m_loads)
         tokens = std::max(tokens, storedTokens(load, options.blockTokens));
@@ -86,7 +87,7 @@ PagedKvOptions BenchEngines::cacheFor(const std::vector<AttentionShape>& shapes)
 }
 
 Status BenchEngines::start(const std::string& name, std::unique_ptr<ModelRunner> runner,
-                           ProgramRunner* program, const BlockLayout& layout) {
+                           CachedRunner* program, const BlockLayout& layout) {
     EngineOptions options{.blocks = layout};
     options.blocks.reusePrefixes = false;
     for (const benchmark::Load& load : m_loads)
@@ -102,13 +103,13 @@ Status BenchEngines::add(const std::string& name, LanguageModel& model) {
     auto shapes = model.program().attentionShapes();
     if (!shapes)
         return shapes.error();
-    auto runner = ProgramRunner::create(model, cacheFor(*shapes));
+    auto runner = makeRunner(model, cacheFor(*shapes, model.program().placement().device));
     if (!runner)
         return runner.error();
     if (!m_original)
         m_original = &model;
     const BlockLayout layout = (*runner)->layout();
-    ProgramRunner* program = runner->get();
+    CachedRunner* program = runner->get();
     return start(name, std::move(*runner), program, layout);
 }
 
@@ -118,11 +119,12 @@ void BenchEngines::add(const std::string& name, std::shared_ptr<native::Decoder>
 }
 
 Status BenchEngines::addNative(const std::string& name, const std::shared_ptr<native::Decoder>& decoder) {
-    const PagedKvOptions options = cacheFor(native::attentionShapes(decoder->config(), decoder->dtype()));
+    const PagedKvOptions options =
+        cacheFor(native::attentionShapes(decoder->config(), decoder->dtype()), c10::kCPU);
     auto runner = native::NativeRunner::create(decoder, options);
     auto reference =
         m_original
-            ? ProgramRunner::create(*m_original, options)
+            ? makeRunner(*m_original, options)
             : Error{ErrorCode::badInput, "Hand-written code is measured beside the model as it is.", {}};
     if (!runner || !reference)
         return runner ? reference.error() : runner.error();
@@ -148,6 +150,14 @@ std::vector<benchmark::Contender> BenchEngines::contenders() const {
     for (const Entry& entry : m_entries)
         all.push_back({entry.name, entry.engine.get()});
     return all;
+}
+
+Json BenchEngines::notes() const {
+    Json notes = Json::object();
+    for (const Entry& entry : m_entries)
+        if (entry.program && !entry.program->note().empty())
+            notes[entry.name] = entry.program->note();
+    return notes;
 }
 
 Result<Json> BenchEngines::profile(const benchmark::Load& load, const std::atomic<bool>& cancel) {

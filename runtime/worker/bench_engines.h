@@ -3,7 +3,7 @@
 #include "runtime/benchmark/agreement.h"
 #include "runtime/benchmark/round.h"
 #include "runtime/native/native_runner.h"
-#include "runtime/program/program_runner.h"
+#include "runtime/program/cached_runner.h"
 #include "runtime/worker/json_edge.h"
 
 #include <memory>
@@ -31,6 +31,8 @@ public:
     /// without hand-written code.
     const Json& native() const { return m_native; }
     std::int64_t cacheBytes() const { return m_cacheBytes; }
+    /// What is to be known of how programs run, by name (CachedRunner::note); only while nothing runs.
+    Json notes() const;
     /// Runs the load once more on each program with clocks at kernels and nodes: by program
     /// {"steps", "step_s", "model_s", "kernels": {name: seconds}, "families": {name: seconds}, "nodes": {name
     /// of a value: seconds}}.
@@ -40,17 +42,18 @@ private:
     struct Entry {
         std::string name;
         std::unique_ptr<Engine> engine;
-        ProgramRunner* program = nullptr; ///< of the engine; null for hand-written code
+        CachedRunner* program = nullptr; ///< of the engine; null for hand-written code
     };
     Status addNative(const std::string& name, const std::shared_ptr<native::Decoder>& decoder);
-    PagedKvOptions cacheFor(const std::vector<AttentionShape>& shapes);
-    Status start(const std::string& name, std::unique_ptr<ModelRunner> runner, ProgramRunner* program,
+    PagedKvOptions cacheFor(const std::vector<AttentionShape>& shapes, c10::Device device);
+    Status start(const std::string& name, std::unique_ptr<ModelRunner> runner, CachedRunner* program,
                  const BlockLayout& layout);
 
     const std::vector<benchmark::Load>& m_loads;
     std::vector<Entry> m_entries;
     LanguageModel* m_original = nullptr;
     Json m_native;
+    std::size_t m_programs;
     std::optional<std::int64_t> m_largestCache; ///< bytes
     std::int64_t m_cacheBytes = 0;
 };

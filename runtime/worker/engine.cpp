@@ -1,7 +1,7 @@
 #include "runtime/engine/engine.h"
 
-#include "runtime/program/program_runner.h"
-#include "runtime/worker/available_memory.h"
+#include "runtime/program/cached_runner.h"
+#include "runtime/worker/devices.h"
 #include "runtime/worker/workshop.h"
 
 #include <algorithm>
@@ -9,8 +9,13 @@
 namespace workbench {
 namespace {
 
-/// Of the KV cache where nobody sets its size. Pages that no text ever needed are never taken.
-constexpr std::int64_t kDefaultKvCacheBytes = std::int64_t{4} << 30;
+/// Of the KV cache where nobody sets its size. On the CPU, pages that no text ever needed are never taken; a
+/// GPU's memory is taken at once, and is there for this.
+std::int64_t defaultKvCacheBytes(c10::Device device) {
+    constexpr std::int64_t kMost = std::int64_t{4} << 30;
+    const std::int64_t half = availableBytes(device).value_or(2 * kMost) / 2;
+    return device.is_cpu() ? std::min(kMost, half) : half;
+}
 
 Json toJson(const EngineStats& stats) {
     const SchedulerCounts& scheduler = stats.scheduler;
@@ -43,13 +48,14 @@ Result<Engine*> Workshop::engineFor(const std::string& name) {
         return cacheable.error();
     if (!*cacheable)
         return nullptr;
+    const c10::Device device = loaded.model.program().placement().device;
     PagedKvOptions options{.bytes = loaded.kvCacheBytes};
     if (options.bytes == 0)
-        options.bytes =
-            std::min(kDefaultKvCacheBytes, availableMemoryBytes().value_or(kDefaultKvCacheBytes) / 2);
-    auto runner = ProgramRunner::create(loaded.model, options);
+        options.bytes = defaultKvCacheBytes(device);
+    auto runner = makeRunner(loaded.model, options);
     if (!runner)
         return runner.error();
+    loaded.runner = runner->get();
     EngineOptions settings = loaded.engineOptions;
     settings.blocks = (*runner)->layout();
     auto engine = Engine::create(std::move(settings), std::move(*runner));
@@ -96,8 +102,13 @@ Result<Reply> Workshop::stats(const Request& request) {
         return name.error();
     if (auto model = modelNamed(*name); !model)
         return model.error();
-    const auto& engine = m_loaded.at(*name).engine;
-    return Reply{engine ? toJson(engine->stats()) : Json::object(), {}};
+    const Loaded& loaded = m_loaded.at(*name);
+    if (!loaded.engine)
+        return Reply{Json::object(), {}};
+    Reply reply{toJson(loaded.engine->stats()), {}};
+    if (const std::string note = loaded.runner->note(); !note.empty())
+        reply.result["note"] = note;
+    return reply;
 }
 
 } // namespace workbench

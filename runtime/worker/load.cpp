@@ -1,7 +1,9 @@
 #include "core/graph/text.h"
-#include "runtime/worker/available_memory.h"
+#include "runtime/worker/devices.h"
 #include "runtime/worker/weight_spec.h"
 #include "runtime/worker/workshop.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <chrono>
 
@@ -51,9 +53,9 @@ private:
 };
 
 /// The system ends a process that takes more than there is, without a word; so it is asked first.
-Status checkMemory(const WeightStore& store, const Graph& graph) {
+Status checkMemory(const WeightStore& store, const Graph& graph, c10::Device device) {
     const std::int64_t bytes = store.missingBytes(graph);
-    const auto available = availableMemoryBytes();
+    const auto available = availableBytes(device);
     if (!available || bytes <= *available)
         return Ok{};
     const auto gigabytes = [](std::int64_t count) {
@@ -66,6 +68,16 @@ Status checkMemory(const WeightStore& store, const Graph& graph) {
             " are available: use a smaller dtype, weights in fewer bits (--weights int8 or int4), or "
             "a worker on a larger machine.",
         {}};
+}
+
+/// Fewer bits are a matter of packed weights.
+Status checkPlacement(const Placement& placement, ops::WeightFormat format) {
+    if (placement.direct || format == ops::WeightFormat::stored)
+        return Ok{};
+    return Error{ErrorCode::badInput,
+                 "Weights in fewer bits are made for the CPU alone: leave out --weights " +
+                     std::string(ops::nameOf(format)) + ", or --device.",
+                 {}};
 }
 
 /// Fewer bits of nothing are the model as it is under another name.
@@ -118,13 +130,14 @@ Status checkDtype(const Json& weights, const Graph& graph) {
 
 } // namespace
 
-Result<std::shared_ptr<WeightStore>> Workshop::weights(const Json& weights) {
-    const std::string key = weights.dump();
+Result<std::shared_ptr<WeightStore>> Workshop::weights(const Json& weights, c10::Device device) {
+    const std::string key = device.str() + weights.dump();
     if (m_weights && key == m_weightsKey)
         return m_weights;
     auto spec = weightSpecFromJson(weights);
     if (!spec)
         return spec.error();
+    spec->device = device;
     auto store = WeightStore::open(std::move(*spec));
     if (!store)
         return store.error();
@@ -144,9 +157,9 @@ Result<Reply> Workshop::load(const Request& request) {
           device ? nullptr : &device.error(), kvCacheBytes ? nullptr : &kvCacheBytes.error()})
         if (error)
             return *error;
-    if (*device != "cpu")
-        return Error{ErrorCode::badInput, "This worker runs programs on cpu, not on '" + *device + "'.",
-                     *device};
+    auto placement = placementNamed(*device);
+    if (!placement)
+        return placement.error();
     m_loaded.erase(*name); // a failed load must not leave the old program to be mistaken for the new one
     m_native.clear();      // belongs to the programs that were loaded before it
     auto graph = parseGraph(*text);
@@ -154,25 +167,30 @@ Result<Reply> Workshop::load(const Request& request) {
         return graph.error();
     if (auto fits = checkDtype(*spec, *graph); !fits)
         return fits.error();
-    auto store = weights(*spec);
+    auto store = weights(*spec, placement->device);
     if (!store)
         return store.error();
+    if (auto packs = checkPlacement(*placement, (*store)->format()); !packs)
+        return packs.error();
     const ProductWeights products = (*store)->productWeights(*graph);
     if (auto some = checkFormat((*store)->format(), products); !some)
         return some.error();
-    if (auto fits = checkMemory(**store, *graph); !fits)
+    if (auto fits = checkMemory(**store, *graph, placement->device); !fits)
         return fits.error();
     ReportingSource source(**store, request, static_cast<std::int64_t>(graph->inputs.size()));
-    auto program = Program::create(std::move(*graph), source);
+    auto program = Program::create(std::move(*graph), source, *placement);
     if (!program)
         return program.error();
+    // Programs that are there already may now read weights that were merged here.
+    if (!placement->device.is_cpu())
+        c10::impl::VirtualGuardImpl(placement->device.type()).getStream(placement->device).synchronize();
     Reply reply{{{"parameters", program->parameterCount()}, {"bytes", program->parameterBytes()}}};
     if ((*store)->format() != ops::WeightFormat::stored)
         reply.result["products"] = toJson(products);
     auto model = LanguageModel::create(std::move(*program));
     if (!model)
         return model.error();
-    m_loaded.emplace(*name, Loaded{std::move(*model), *store, *kvCacheBytes, {}, nullptr});
+    m_loaded.emplace(*name, Loaded{std::move(*model), *store, *kvCacheBytes, {}, nullptr, nullptr});
     return reply;
 }
 

@@ -19,10 +19,15 @@ Result<Reply> Workshop::loadNative(const Request& request) {
     const auto type = scalarTypeFromName(*dtype);
     if (!type)
         return Error{ErrorCode::badInput, "The request has the unknown dtype '" + *dtype + "'.", {}};
+    for (const auto& [other, loaded] : m_loaded)
+        if (!loaded.model.program().placement().direct)
+            return Reply{{{"available", false},
+                          {"reason", "The hand-written code runs on the CPU, and " + other + " does not."}},
+                         {}};
     // Sizes first: a model without hand-written code must not read weights for it.
     if (auto sizes = native::decoderConfig(*config); !sizes)
         return Reply{{{"available", false}, {"reason", sizes.error().message}}, {}};
-    auto store = weights(*spec);
+    auto store = weights(*spec, c10::kCPU);
     if (!store)
         return store.error();
     auto decoder = native::makeDecoder(*config, *type, {parameters->begin(), parameters->end()}, **store);

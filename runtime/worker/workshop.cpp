@@ -2,6 +2,7 @@
 
 #include "runtime/program/engine_logits.h"
 #include "runtime/program/torch_edge.h"
+#include "runtime/worker/devices.h"
 #include "runtime/worker/tokens.h"
 
 #include <ATen/Parallel.h>
@@ -53,7 +54,7 @@ Result<Reply> Workshop::hello(const Request&) {
                   {"torch", TORCH_VERSION},
                   {"threads", at::get_num_threads()},
                   {"isa", at::get_cpu_capability()},
-                  {"devices", {"cpu"}}}};
+                  {"devices", deviceNames()}}};
 }
 
 Result<Reply> Workshop::receive(const Request& request) {

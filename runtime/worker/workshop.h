@@ -2,6 +2,7 @@
 
 #include "runtime/engine/engine.h"
 #include "runtime/native/decoder.h"
+#include "runtime/program/cached_runner.h"
 #include "runtime/program/language_model.h"
 #include "runtime/program/weight_store.h"
 #include "runtime/worker/received_files.h"
@@ -42,7 +43,7 @@ private:
     Result<LanguageModel*> model(const Request& request, const char* key);
     Result<Reply> answerTo(const Request& request);
     Result<LanguageModel*> modelNamed(const std::string& name);
-    Result<std::shared_ptr<WeightStore>> weights(const Json& weights);
+    Result<std::shared_ptr<WeightStore>> weights(const Json& weights, c10::Device device);
 
     struct Loaded {
         LanguageModel model;
@@ -50,6 +51,7 @@ private:
         std::int64_t kvCacheBytes = 0;  ///< at most; 0: as the machine allows
         EngineOptions engineOptions;    ///< of the engine's next start; its blocks follow from the cache
         std::unique_ptr<Engine> engine; ///< since the first text; gone before the model
+        const CachedRunner* runner = nullptr; ///< the engine's
     };
     ReceivedFiles m_received;
     std::map<std::string, Loaded, std::less<>> m_loaded;

@@ -2,7 +2,8 @@
 
     python check_ops.py libworkbench_ops.so --device cuda
 
-The reference runs on the CPU in the same dtype, so that it rounds where eager does. Allowed, relative to the largest value: 1e-5 in float32, two last
+The reference runs on the CPU in the same dtype, so that it rounds where eager does; attention over pages, which the package does not have, is computed
+here token by token. Allowed, relative to the largest value: 1e-5 in float32, two last
 places in bfloat16 (2^-7) and float16 (2^-10); experts, whose products round three times one after another, twice that.
 """
 
@@ -22,8 +23,39 @@ import workbench_ops
 from workbench_ops import activation
 
 TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 2**-7, torch.float16: 2**-10}
+
+
+def paged_attention(query: Tensor, key: Tensor, value: Tensor, positions: Tensor, key_pages: Tensor, value_pages: Tensor, sequences: Tensor, blocks: Tensor,
+                    *, scale: float, mask: str, window: int, softcap: float, sinks: Tensor | None, slopes: Tensor | None) -> tuple[Tensor, ...]:  # fmt: skip
+    """Output and pages."""
+    slots = key_pages.shape[2]
+    pages = [key_pages.clone(), value_pages.clone()]
+    places = list(zip(positions[0].tolist(), sequences.tolist(), strict=True))
+    for token, (position, sequence) in enumerate(places):
+        for side, fresh in zip(pages, (key, value), strict=True):
+            side[int(blocks[sequence, position // slots]), :, position % slots] = fresh[0, :, token]
+    rows = []
+    for token, (position, sequence) in enumerate(places):
+        first = {"causal": 0, "sliding": max(0, position + 1 - window), "chunked": position - position % window if window else 0}[mask]
+        seen = torch.arange(first, position + 1)
+        groups = query.shape[1] // key.shape[1]
+        keys, values = (side[blocks[sequence, seen // slots].long(), :, seen % slots].float().repeat_interleave(groups, 1) for side in pages)
+        scores = torch.einsum("hd,jhd->hj", query[0, :, token].float(), keys) * scale
+        scores = torch.tanh(scores / softcap) * softcap if softcap else scores
+        scores = scores + slopes.float()[:, None] * (seen - position) if slopes is not None else scores
+        weights = torch.cat((scores, sinks.float()[:, None]), 1).softmax(-1)[:, :-1] if sinks is not None else scores.softmax(-1)
+        rows.append(torch.einsum("hj,jhd->hd", weights, values))
+    return torch.stack(rows)[None].to(query.dtype), *pages
+
+
+def paged_operator(*args: Tensor, **kwargs: Any) -> tuple[Tensor, ...]:
+    """Its pages are results, too."""
+    return torch.ops.workbench_engine.attention_paged(*args, **kwargs), args[4], args[5]
+
+
 # A mask is for tracers alone: no program computes it.
 REFERENCES: dict[str, Callable[..., Any]] = {op: reference for op, reference in workbench_ops.REFERENCES.items() if op != "mask"}
+REFERENCES["attention_paged"] = paged_attention
 
 
 @dataclass
@@ -79,6 +111,41 @@ def attention_cases(dtype: torch.dtype) -> Iterator[tuple[str, Case]]:
             yield "attention", Case(f"{about}, {lengths} tokens, {heads}/{kv_heads} heads of {width}", (query, key, value, positions), {**plain, **changes})
 
 
+def paged_case(parts: tuple[tuple[int, int], ...], heads: int, kv_heads: int, width: int, value_width: int, slots: int, dtype: torch.dtype,
+               **changes: Any) -> tuple[str, Case]:  # fmt: skip
+    """parts: tokens of each sequence before the call, and in it."""
+    columns = [-(-(before + fresh) // slots) for before, fresh in parts]
+    order = torch.randperm(sum(columns)).to(torch.int32)
+    blocks = torch.full((len(parts), max(columns)), -1, dtype=torch.int32)  # what no token sees may hold anything
+    for row, own in zip(blocks, order.split(columns), strict=True):
+        row[: len(own)] = own
+    positions = torch.cat([torch.arange(before, before + fresh) for before, fresh in parts])[None]
+    sequences = torch.cat([torch.full((fresh,), i, dtype=torch.int32) for i, (_, fresh) in enumerate(parts)])
+    tokens = positions.shape[1]
+    query, key, value = (torch.randn(1, tokens, count, size).to(dtype).transpose(1, 2)
+                         for count, size in ((heads, width), (kv_heads, width), (kv_heads, value_width)))  # fmt: skip
+    pages = [torch.randn(len(order), kv_heads, slots, size).to(dtype) for size in (width, value_width)]
+    plain = {"scale": width**-0.5, "mask": "causal", "window": 0, "softcap": 0.0, "sinks": None, "slopes": None}
+    longest = max(before + fresh for before, fresh in parts)
+    about = f"{', '.join(changes) or 'causal'}, {len(parts)} sequences of at most {longest}, {tokens} tokens, {heads}/{kv_heads} heads of {width}/{value_width}"
+    return "attention_paged", Case(about, (query, key, value, positions, *pages, sequences, blocks), {**plain, **changes})
+
+
+def paged_cases(dtype: torch.dtype) -> Iterator[tuple[str, Case]]:
+    mixed = ((40, 1), (0, 70), (1500, 1), (90, 20), (511, 2), (0, 1))
+    for heads, kv_heads, width, value_width, slots in ((32, 8, 128, 128, 16), (9, 3, 64, 64, 64), (8, 8, 96, 96, 16), (12, 1, 128, 128, 256),
+                                                       (6, 2, 33, 21, 16), (5, 1, 40, 24, 4), (16, 1, 576, 512, 64)):  # fmt: skip
+        for batch in (1, 7, 64):
+            parts = tuple((before, 1) for before in torch.randint(0, 1600, (batch,)).tolist())
+            yield paged_case(parts, heads, kv_heads, width, value_width, slots, dtype)
+        for changes in ({}, {"mask": "sliding", "window": 50}, {"mask": "sliding", "window": 700}, {"mask": "chunked", "window": 64}, {"softcap": 30.0},
+                        {"sinks": torch.randn(heads).to(dtype)}, {"slopes": (0.01 * torch.rand(heads)).to(dtype)}):  # fmt: skip
+            yield paged_case(mixed, heads, kv_heads, width, value_width, slots, dtype, **changes)
+            yield paged_case(((0, 1), (511, 1), (512, 1), (1023, 1), (2600, 1)), heads, kv_heads, width, value_width, slots, dtype, **changes)
+    for parts in (((30000, 1),), ((20000, 1), (5, 1), (700, 1)), ((3000, 30), (3, 1)), ((0, 400),)):
+        yield paged_case(parts, 8, 2, 128, 128, 16, dtype)
+
+
 def expert_cases(dtype: torch.dtype) -> Iterator[tuple[str, Case]]:
     for tokens, k, experts, hidden, inner in ((1, 8, 32, 1024, 512), (40, 2, 8, 1024, 512), (7, 3, 5, 37, 19), (0, 2, 4, 64, 32)):
         weights, indices = torch.topk(torch.randn(tokens, experts).softmax(-1), k)
@@ -97,7 +164,7 @@ def expert_cases(dtype: torch.dtype) -> Iterator[tuple[str, Case]]:
 
 
 def cases(dtype: torch.dtype) -> Iterator[tuple[str, Case]]:
-    for make in (norm_cases, gate_cases, rotary_cases, attention_cases, expert_cases):
+    for make in (norm_cases, gate_cases, rotary_cases, attention_cases, paged_cases, expert_cases):
         yield from make(dtype)
 
 
@@ -149,7 +216,7 @@ def check(op: str, case: Case, dtype: torch.dtype, device: str, verdict: Verdict
     expected = tensors(REFERENCES[op](*case.args, **case.kwargs))
     args = [moved(value, device) for value in case.args]
     kwargs = {name: moved(value, device) for name, value in case.kwargs.items()}
-    operator = getattr(torch.ops.workbench, op)
+    operator = paged_operator if op == "attention_paged" else getattr(torch.ops.workbench, op)
     try:
         found = tensors(operator(*args, **kwargs))
         again = tensors(operator(*args, **kwargs))
@@ -183,12 +250,13 @@ def main() -> int:
         for op, case in cases(dtype):
             check(op, case, dtype, given.device, verdicts[op], timed=given.device == "cuda")
         for op, verdict in verdicts.items():
-            if not torch._C._dispatch_has_kernel_for_dispatch_key(f"workbench::{op}", key):
+            namespace = "workbench_engine" if op == "attention_paged" else "workbench"
+            if not torch._C._dispatch_has_kernel_for_dispatch_key(f"{namespace}::{op}", key):
                 verdict.faults.insert(0, f"the library has no kernel for {key}")
             wrong = wrong or bool(verdict.faults)
             state = "WRONG" if verdict.faults else "ok"
             slowest = f", slowest {1e6 * verdict.slowest:.0f} us" if verdict.slowest else ""
-            print(f"{op:14} {str(dtype)[6:]:9} {state:6} {verdict.cases:3} cases, largest error {verdict.worst:.2f} of what is allowed{slowest}", flush=True)
+            print(f"{op:15} {str(dtype)[6:]:9} {state:6} {verdict.cases:3} cases, largest error {verdict.worst:.2f} of what is allowed{slowest}", flush=True)
             for fault in verdict.faults[:5]:
                 print(f"    {fault}")
     return int(wrong)

@@ -1,4 +1,5 @@
 // The operators through PyTorch's dispatcher, as a Program or a loaded archive calls them.
+#include "runtime/ops/attention.h"
 #include "runtime/ops/kernels.h"
 #include "runtime/ops/norm.h"
 #include "runtime/ops/schemas.h"
@@ -20,6 +21,46 @@ TEST(OperatorLibrary, RegistersEveryOperatorForTheCpu) {
         ASSERT_TRUE(handle.has_value()) << schema.name;
         EXPECT_TRUE(handle->hasKernelForDispatchKey(c10::DispatchKey::CPU)) << schema.name;
     }
+}
+
+TEST(OperatorLibrary, RegistersTheEnginesOperatorsToo) {
+    for (const Schema& schema : kEngineSchemas) {
+        const auto handle =
+            c10::Dispatcher::singleton().findSchema({std::string("workbench_engine::") + schema.name, ""});
+        ASSERT_TRUE(handle.has_value()) << schema.name;
+        EXPECT_TRUE(handle->hasKernelForDispatchKey(c10::DispatchKey::CPU)) << schema.name;
+    }
+}
+
+TEST(OperatorLibrary, StoresInThePagesThatAnOperatorIsGiven) {
+    const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("workbench_engine::attention_paged", "");
+    const at::Tensor query = at::randn({1, 4, 3, 16});
+    const at::Tensor key = at::randn({1, 2, 3, 16});
+    const at::Tensor value = at::randn({1, 2, 3, 8});
+    const at::Tensor positions = at::arange(3, at::kLong).unsqueeze(0);
+    at::Tensor keyPages = at::zeros({2, 2, 4, 16});
+    at::Tensor valuePages = at::zeros({2, 2, 4, 8});
+    torch::jit::Stack stack{query,
+                            key,
+                            value,
+                            positions,
+                            keyPages,
+                            valuePages,
+                            at::zeros({3}, at::kInt),
+                            at::ones({1, 1}, at::kInt),
+                            0.25,
+                            "causal",
+                            0,
+                            0.0,
+                            c10::IValue(),
+                            c10::IValue()};
+    op.callBoxed(stack);
+    const at::Tensor expected = attention(
+        {query, key, value, positions, 0, 0.25, MaskKind::Causal, 0, 0, std::nullopt, std::nullopt});
+    testing::expectCloseSums(stack.at(0).toTensor(), expected);
+    EXPECT_TRUE(at::equal(keyPages[1].slice(1, 0, 3), key[0]));
+    EXPECT_TRUE(at::equal(valuePages[1].slice(1, 0, 3), value[0]));
+    EXPECT_TRUE(at::equal(keyPages[0], at::zeros({2, 4, 16})));
 }
 
 TEST(OperatorLibrary, CallsTheSameKernelThroughTheDispatcher) {

@@ -133,6 +133,68 @@ TEST(PickedRows, StopsWhereTokensAreNoRowsOfTheirOwn) {
     EXPECT_TRUE(program->run(inputs({2})));
 }
 
+/// Runs both graphs with 1, 2 and 5 tokens.
+void expectSameNumbers(const std::string& text) {
+    const auto whole = compile(text, weights());
+    ASSERT_TRUE(whole);
+    auto early = whole->withGraph(pickRowsEarly(whole->graph()));
+    ASSERT_TRUE(early) << early.error().message;
+    EXPECT_TRUE(verify(early->graph())) << print(early->graph());
+    for (const std::int64_t tokens : {1, 2, 5})
+        for (int run = 0; run < 3; ++run) {
+            const std::vector<at::Tensor> given{
+                at::arange(tokens * 8, at::kFloat).cos().reshape({1, tokens, 8}),
+                at::arange(tokens * 8, at::kFloat).reshape({1, tokens, 2, 4}), longs({tokens - 1}, {1})};
+            const auto expected = whole->run(given);
+            const auto actual = early->run(given);
+            ASSERT_TRUE(expected && actual) << (actual ? "" : actual.error().message);
+            EXPECT_TRUE(at::allclose(expected->at(0), actual->at(0), 1e-6, 1e-6)) << tokens << " tokens";
+        }
+}
+
+TEST(PickedRows, PicksRowsOfViewsWhoseStridesAreOthersWithOneToken) {
+    // A gate that is a part of a merged product, and heads in another order: with one token both look
+    // contiguous.
+    expectSameNumbers(replaced(
+        replaced(
+            kTail, "%flat: f32[1, s0, 8] =",
+            "%wide: f32[1, s0, 32] = aten.linear.default(input=%x, weight=%gate_up)\n"
+            "%one: f32[1, s0, 8], %g: f32[1, s0, 8], %two: f32[1, s0, 16] = aten.split_with_sizes.default("
+            "self=%wide, split_sizes=[8, 8, 16], dim=-1)\n%flat: f32[1, s0, 8] ="),
+        "residual=%x", "residual=%g"));
+    expectSameNumbers(
+        replaced(replaced(kTail, "input %a: f32[1, s0, 2, 4]\n", "input %b: f32[1, s0, 2, 4]\n"),
+                 "%flat: f32[1, s0, 8] =",
+                 "%turned: f32[1, 2, s0, 4] = aten.transpose.int(self=%b, dim0=1, dim1=2)\n"
+                 "%doubled: f32[1, 2, s0, 4] = aten.add.Tensor(self=%turned, other=%turned)\n"
+                 "%a: f32[1, s0, 2, 4] = aten.transpose.int(self=%doubled, dim0=1, dim1=2)\n"
+                 "%flat: f32[1, s0, 8] ="));
+}
+
+TEST(PickedRows, LeavesThePickedRowsContiguous) {
+    expectSameNumbers(
+        replaced(replaced(kTail, "%picked: f32[1, s1, 8] = aten.index.Tensor(self=%last,",
+                          "%half: f32[1, s0, 4] = aten.slice.Tensor(self=%last, dim=-1, start=2, end=6)\n"
+                          "%picked: f32[1, s1, 4] = aten.index.Tensor(self=%half,"),
+                 "%logits: f32[1, s1, 12] = aten.linear.default(input=%picked, weight=%head)",
+                 "%logits: f32[2*s1, 2] = aten.view.default(self=%picked, size=[-1, 2])"));
+}
+
+TEST(PickedRows, KeepsANormOverTokensWhole) {
+    const Graph graph = pickRowsEarly(graphFrom(
+        replaced(kTail, "%last: f32[1, s0, 8] = aten.mul.Tensor(self=%y, other=%inverse)",
+                 "%last: f32[1, s0, 8] = aten.layer_norm.default(input=%y, normalized_shape=[s0, 8])")));
+    EXPECT_FALSE(isLate(graph, "last"));
+    EXPECT_FALSE(isLate(graph, "y"));
+}
+
+TEST(PickedRows, FindsANameThatIsFree) {
+    const Graph graph = pickRowsEarly(
+        graphFrom(replaced(replaced(kTail, "input %rows", "input %x_rows"), "%rows]", "%x_rows]")));
+    EXPECT_TRUE(verify(graph)) << print(graph);
+    EXPECT_TRUE(isLate(graph, "x_rows_"));
+}
+
 TEST(PickedRows, ReturnsAGraphWithoutSuchAPickAsItIs) {
     for (const std::string& text :
          {replaced(kTail, "indices=[none, %rows]", "indices=[%rows, none]"),

@@ -18,14 +18,15 @@ Result<at::Tensor> GivenTensors::fetch(const Input& input, const TensorMeta& met
     return at::zeros(shape, toTorch(meta.dtype));
 }
 
-std::unique_ptr<Program> compile(const std::string& text, std::map<std::string, at::Tensor> parameters) {
+std::unique_ptr<Program> compile(const std::string& text, std::map<std::string, at::Tensor> parameters,
+                                 Placement placement) {
     auto graph = parseGraph(text);
     if (!graph) {
         ADD_FAILURE() << graph.error().message;
         return nullptr;
     }
     GivenTensors source(std::move(parameters));
-    auto program = Program::create(std::move(*graph), source);
+    auto program = Program::create(std::move(*graph), source, placement);
     if (!program) {
         ADD_FAILURE() << program.error().message;
         return nullptr;
@@ -95,13 +96,13 @@ std::map<std::string, at::Tensor> languageModelWeights() {
             {"head", randomWeight(1, "head", {16, 8})}};
 }
 
-LanguageModel modelOf(int window, const std::string& mixing) {
+LanguageModel modelOf(int window, const std::string& mixing, Placement placement) {
     std::string text = languageModelText("%mixed: f32[1, s0, 8] = " + mixing);
     if (window > 0) {
         const std::string causal = "mask=\"causal\", window=0";
         text.replace(text.find(causal), causal.size(), "mask=\"sliding\", window=" + std::to_string(window));
     }
-    auto program = compile(text, languageModelWeights());
+    auto program = compile(text, languageModelWeights(), placement);
     return std::move(*LanguageModel::create(std::move(*program)));
 }
 

@@ -27,7 +27,8 @@ private:
 };
 
 /// A program from graph text; a failure fails the test and returns nullptr.
-std::unique_ptr<Program> compile(const std::string& text, std::map<std::string, at::Tensor> parameters = {});
+std::unique_ptr<Program> compile(const std::string& text, std::map<std::string, at::Tensor> parameters = {},
+                                 Placement placement = {});
 /// The message of the error that compiling gives; empty if it gives none.
 std::string compileError(const std::string& text);
 
@@ -40,6 +41,7 @@ std::vector<float> toVector(const at::Tensor& tensor);
 std::string languageModelText(const std::string& mix);
 std::map<std::string, at::Tensor> languageModelWeights();
 /// That model; a window of 0 sees everything.
-LanguageModel modelOf(int window, const std::string& mixing = "aten.alias.default(self=%hidden)");
+LanguageModel modelOf(int window, const std::string& mixing = "aten.alias.default(self=%hidden)",
+                      Placement placement = {});
 
 } // namespace workbench::test

@@ -63,7 +63,7 @@ private:
     void record(Decode& decode);
     at::Tensor& logitsFor(const Decode& decode);
     void waitForQueued() const;
-    Result<std::span<const float>> onHost(const at::Tensor& logits);
+    std::span<const float> onHost(const at::Tensor& logits);
 
     LanguageModel m_model;
     PagedKvCache m_cache;
@@ -76,7 +76,7 @@ private:
     std::int64_t m_replays = 0;
     mutable std::mutex m_mutex; ///< of m_refusal
     std::string m_refusal;      ///< why nothing is recorded any more
-    at::Tensor m_logits;        ///< of the latest step, f32 [rows, vocabulary] on the host
+    at::Tensor m_logits;        ///< of the latest step, on the host: f32, room for [rows, vocabulary]
 };
 
 } // namespace workbench

@@ -119,11 +119,17 @@ Result<std::vector<at::Tensor>> LanguageModel::inputsFor(const TokenBatch& batch
 
 Result<at::Tensor> LanguageModel::logits(const TokenBatch& batch, const RunOptions& options) {
     return guarded("Running the model", [&]() -> Result<at::Tensor> {
+        auto logits = logitsThere(batch, options);
+        return logits && !logits->is_cpu() ? logits->cpu() : logits;
+    });
+}
+
+Result<at::Tensor> LanguageModel::logitsThere(const TokenBatch& batch, const RunOptions& options) {
+    return guarded("Running the model", [&]() -> Result<at::Tensor> {
         auto inputs = inputsFor(batch);
         if (!inputs)
             return inputs.error();
-        auto logits = logitsFrom(*inputs, std::ssize(batch.rows), options);
-        return logits && !logits->is_cpu() ? logits->cpu() : logits;
+        return logitsFrom(*inputs, std::ssize(batch.rows), options);
     });
 }
 

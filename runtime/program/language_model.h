@@ -30,7 +30,9 @@ public:
 
     /// float32 [rows, vocabulary], on the host.
     Result<at::Tensor> logits(const TokenBatch& batch, const RunOptions& options = {});
-    /// The same on the program's device, for a batch in tensors there, which are not looked at: tokens [1,
+    /// The same on the program's device.
+    Result<at::Tensor> logitsThere(const TokenBatch& batch, const RunOptions& options);
+    /// The same for a batch in tensors there, which are not looked at: tokens [1,
     /// T], positions [1, T], rows [L]. Does not wait for the device.
     Result<at::Tensor> logitsOf(const at::Tensor& tokens, const at::Tensor& positions, const at::Tensor& rows,
                                 const RunOptions& options);

@@ -135,9 +135,10 @@ void Runtime::noteProducts(const std::string& program, const json& answer, const
     if (products == answer.end())
         return;
     m_products[program] = *products;
-    if (leavesProductWeights(*products))
-        tell(format + " weights reach a part of the model only: in the program '" + program + "' " +
-             describeProducts(*products, format));
+    // Once for all programs that are the same in this.
+    const std::string what = describeProducts(*products, format);
+    if (leavesProductWeights(*products) && m_noticed.insert(what).second)
+        tell(format + " weights reach a part of the model only: in the program '" + program + "' " + what);
 }
 
 Result<WorkerClient> Runtime::takeWorker(const Job& job) {

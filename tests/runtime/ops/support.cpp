@@ -1,7 +1,5 @@
 #include "tests/runtime/ops/support.h"
 
-#include "runtime/ops/kernels.h"
-
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
@@ -27,13 +25,21 @@ double lastPlace(at::ScalarType dtype) {
 } // namespace
 
 std::string whereName(const ::testing::TestParamInfo<Where>& info) {
-    return std::string(c10::toString(info.param.dtype)) + (info.param.device == at::kCUDA ? "OnCuda" : "");
+    const char* kernels = info.param.device == at::kCUDA     ? "OnCuda"
+                          : emulatedCudaKernels() == nullptr ? ""
+                                                             : "OnEmulatedCuda";
+    return c10::toString(info.param.dtype) + std::string(kernels);
+}
+
+/// A program with emulated kernels has a definition of its own, which goes first.
+[[gnu::weak]] const Kernels* emulatedCudaKernels() {
+    return nullptr;
 }
 
 std::vector<Where> allPlaces() {
     std::vector<Where> places;
     for (const at::DeviceType device : {at::kCPU, at::kCUDA}) {
-        if (device == at::kCUDA && cudaKernels() == nullptr)
+        if (device == at::kCUDA && (cudaKernels() == nullptr || emulatedCudaKernels() != nullptr))
             continue;
         for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble})
             places.push_back({dtype, device});
@@ -50,6 +56,16 @@ at::Tensor OpTest::random(at::IntArrayRef shape, double scale) {
     const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(++m_seed);
     const at::Tensor values = at::randn(shape, generator, at::TensorOptions().dtype(at::kDouble)) * scale;
     return values.to(at::TensorOptions().dtype(dtype()).device(GetParam().device));
+}
+
+const Kernels& OpTest::kernels() const {
+    if (emulatedCudaKernels() != nullptr)
+        return *emulatedCudaKernels();
+    return GetParam().device == at::kCPU ? cpuKernels() : *cudaKernels();
+}
+
+bool OpTest::runsCpuKernels() const {
+    return &kernels() == &cpuKernels();
 }
 
 double OpTest::rounded(double x) const {

@@ -1,6 +1,8 @@
 // Random tensors, dtypes and devices, and comparison with plain references computed in double precision.
 #pragma once
 
+#include "runtime/ops/kernels.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <gtest/gtest.h>
@@ -18,6 +20,10 @@ struct Where {
 };
 std::string whereName(const ::testing::TestParamInfo<Where>& info);
 
+/// CUDA's kernels on emulated threads, where the program is made of these (emulated_cuda/); else null. All of
+/// its tests then run them, on tensors in the CPU's memory.
+const Kernels* emulatedCudaKernels();
+
 /// All dtypes on the CPU and, when the library was built for CUDA, on the GPU.
 std::vector<Where> allPlaces();
 
@@ -30,6 +36,10 @@ protected:
         return random(at::IntArrayRef(shape.begin(), shape.size()), scale);
     }
     at::ScalarType dtype() const { return GetParam().dtype; }
+    /// Those that the operators take.
+    const Kernels& kernels() const;
+    /// Not CUDA's, real or emulated.
+    bool runsCpuKernels() const;
     /// x after a round trip through the test's dtype.
     double rounded(double x) const;
 

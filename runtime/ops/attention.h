@@ -67,7 +67,7 @@ at::Tensor attentionWithCache(const AttentionArgs& args, KvCacheView& cache);
 /// The same with the output as in attentionInto().
 void attentionWithCacheInto(at::Tensor& output, const AttentionArgs& args, KvCacheView& cache);
 
-/// Keys and values of one layer in blocks of equally many tokens, for any number of sequences. CPU only.
+/// Keys and values of one layer in blocks of equally many tokens, for any number of sequences, on one device.
 struct PagedKvView {
     at::Tensor key;   // [blocks, Hkv, block tokens, D], last dimension contiguous, dtype of the call
     at::Tensor value; // [blocks, Hkv, block tokens, Dv]

@@ -183,8 +183,8 @@ struct PagedRowsCall {
 };
 
 /// The list of all kernels: name, call, and the op whose work it does, under which its time is reported.
-/// Tables and declarations are made from it; what it lacks is one definition for the CPU's instruction sets
-/// and one for CUDA.
+/// Tables and declarations are made from it; each entry needs one definition in cpu/, for all instruction
+/// sets, and one in cuda/.
 #define WORKBENCH_KERNELS(KERNEL)                                                                            \
     KERNEL(rmsNorm, RmsNormCall, "workbench.rms_norm")                                                       \
     KERNEL(actAndMul, ActAndMulCall, "workbench.act_and_mul")                                                \

@@ -65,8 +65,11 @@ Status checkMemory(const WeightStore& store, const Graph& graph, c10::Device dev
     return Error{
         ErrorCode::runtimeFailed,
         "The weights need " + gigabytes(bytes) + " of memory, but only " + gigabytes(*available) +
-            " are available: use a smaller dtype, weights in fewer bits (--weights int8 or int4), or "
-            "a worker on a larger machine.",
+            " are available" +
+            (device.is_cpu()
+                 ? std::string(": use a smaller dtype, weights in fewer bits (--weights int8 or int4), or "
+                               "a worker on a larger machine.")
+                 : " on " + device.str() + ": use a smaller dtype, or a larger GPU."),
         {}};
 }
 

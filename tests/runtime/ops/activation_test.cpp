@@ -58,6 +58,11 @@ TEST_P(ActivationTest, EqualsPlainReference) {
     }
 }
 
+TEST_P(ActivationTest, TakesMoreRowsThanOneSideOfAGrid) {
+    const at::Tensor gateUp = random({33000, 6}, 2);
+    expectClose(actAndMul(gateUp, Activation::Silu), plain(gateUp, Activation::Silu), 8);
+}
+
 TEST_P(ActivationTest, TakesAnyStrides) {
     const at::Tensor gateUp = random({2, 5, 46});
     expectClose(actAndMul(testing::stridedCopy(gateUp), Activation::Silu), plain(gateUp, Activation::Silu),

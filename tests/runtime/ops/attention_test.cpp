@@ -15,9 +15,10 @@ using testing::plainAttention;
 struct Shape {
     int64_t queryHeads, kvHeads, width, valueWidth;
 };
-// Grouped, multi-head, multi-query; odd widths; values narrower and wider than keys; nine heads are not a
-// multiple of the head block.
-constexpr Shape kShapes[] = {{6, 2, 17, 17}, {9, 3, 64, 64}, {4, 4, 64, 32}, {5, 1, 8, 40}, {2, 1, 128, 128}};
+// Grouped, multi-head, multi-query; odd widths; values narrower and wider than keys, and wider than a GPU's
+// block has threads; nine heads are not a multiple of the head block.
+constexpr Shape kShapes[] = {{6, 2, 17, 17}, {9, 3, 64, 64},   {4, 4, 64, 32},
+                             {5, 1, 8, 40},  {2, 1, 128, 128}, {2, 1, 24, 300}};
 
 struct Mask {
     MaskKind kind;
@@ -76,6 +77,8 @@ TEST_P(AttentionTest, EqualsPlainReference) {
     for (const Shape& shape : kShapes) {
         for (const Mask& mask : kMasks) {
             for (const int64_t tokens : {1, 2, 33, 90}) {
+                if (!takesNextCase())
+                    continue;
                 const AttentionArgs call = args(shape, packed({{0, tokens}}), mask);
                 expectLikePlain(attention(call), call);
             }
@@ -86,6 +89,8 @@ TEST_P(AttentionTest, EqualsPlainReference) {
 TEST_P(AttentionTest, EqualsPlainReferenceOverSeveralTilesOfKeys) {
     for (const Shape& shape : kShapes) {
         for (const Mask& mask : kMasks) {
+            if (!takesNextCase())
+                continue;
             const AttentionArgs call = args(shape, packed({{0, 133}}), mask);
             expectLikePlain(attention(call), call);
         }
@@ -103,6 +108,8 @@ TEST_P(AttentionTest, KeepsPackedSequencesApart) {
 TEST_P(AttentionTest, AppliesSoftcapSinksAndSlopes) {
     for (const int64_t tokens : {1, 3, 70, 140}) {
         for (const Mask& mask : kMasks) {
+            if (!takesNextCase())
+                continue;
             AttentionArgs call = args(kShapes[1], packed({{0, tokens}, {5, 9}}), mask);
             call.softcap = 2;
             expectLikePlain(attention(call), call);

@@ -168,19 +168,20 @@ TEST_P(MoeTest, ATokenHasTheSameBitsWhateverTokensAreBesideIt) {
 /// over in another order.
 TEST_P(MoeTest, SumsAsPyTorchDoes) {
     for (const int64_t k : {1, 2, 8, 15, 16, 17, 40}) {
+        const int64_t tokens = k == 1 ? 33000 : 6; // more than one side of a GPU's grid
         MoeSumCall call{.dtype = dtype(), .weightsDtype = dtype()};
-        const at::Tensor outputs = random({6 * k, 128}), weights = random({6, k});
-        at::Tensor places = at::arange(6 * k, at::TensorOptions(at::kLong).device(GetParam().device));
-        at::Tensor result = at::empty({6, 128}, outputs.options());
+        const at::Tensor outputs = random({tokens * k, 128}), weights = random({tokens, k});
+        at::Tensor places = at::arange(tokens * k, at::TensorOptions(at::kLong).device(GetParam().device));
+        at::Tensor result = at::empty({tokens, 128}, outputs.options());
         call.outputs = outputs.const_data_ptr();
         call.places = places.const_data_ptr<int64_t>();
         call.routingWeights = weights.const_data_ptr();
-        call.tokens = 6;
+        call.tokens = tokens;
         call.topK = k;
         call.width = 128;
         call.output = result.mutable_data_ptr();
         kernels().moeSum(call);
-        const at::Tensor expected = (outputs * weights.reshape({-1, 1})).view({6, k, 128}).sum(1);
+        const at::Tensor expected = (outputs * weights.reshape({-1, 1})).view({tokens, k, 128}).sum(1);
         if (runsCpuKernels())
             EXPECT_TRUE(at::equal(result, expected)) << k;
         else
@@ -260,6 +261,14 @@ protected:
             weights = weights / weights.sum(-1, true);
         return {weights.to(spec.dtype), indices};
     }
+
+    /// Different experts with these logits, whichever of equal ones.
+    static void expectEqualPicks(const at::Tensor& logits, const at::Tensor& picked,
+                                 const at::Tensor& expected) {
+        EXPECT_TRUE(at::equal(logits.gather(1, picked), logits.gather(1, expected)));
+        const at::Tensor ordered = std::get<0>(picked.sort(1));
+        EXPECT_TRUE(ordered.diff().gt(0).all().item<bool>());
+    }
 };
 
 TEST_P(MoeRouteTest, EqualsTheOpsThatItReplaces) {
@@ -274,9 +283,10 @@ TEST_P(MoeRouteTest, EqualsTheOpsThatItReplaces) {
                     const auto [weights, indices] = moeRoute(logits, spec);
                     const auto [expectedWeights, expectedIndices] = plain(logits, spec);
                     testing::expectCloseSums(weights, expectedWeights);
-                    if (runsCpuKernels()) {
+                    if (runsCpuKernels())
                         EXPECT_TRUE(at::equal(indices, expectedIndices)) << experts << " " << k;
-                    }
+                    else
+                        expectEqualPicks(logits, indices, expectedIndices);
                 }
 }
 
@@ -292,6 +302,19 @@ TEST_P(MoeRouteTest, EqualLogitsGiveTheExpertsThatTopKGives) {
                 const auto [expectedWeights, expectedIndices] = plain(logits, spec);
                 EXPECT_TRUE(at::equal(indices, expectedIndices)) << experts << " " << k << " " << sorted;
             }
+}
+
+TEST_P(MoeRouteTest, EqualLogitsGiveTheFirstExpertsOnAGpu) {
+    if (runsCpuKernels())
+        GTEST_SKIP() << "the CPU takes the experts that top-k takes";
+    for (const RouteOrder order : {RouteOrder::SoftmaxFirst, RouteOrder::TopKFirst}) {
+        const RouteSpec spec{6, order, true, true, at::kFloat};
+        const at::Tensor logits = (random({50, 64}) * 2).round();
+        const auto [weights, indices] = moeRoute(logits, spec);
+        testing::expectCloseSums(weights, std::get<0>(plain(logits, spec)));
+        EXPECT_TRUE(
+            at::equal(indices, logits.argsort(/*stable=*/true, 1, /*descending=*/true).slice(1, 0, 6)));
+    }
 }
 
 TEST_P(MoeRouteTest, HandlesNoTokensAndOtherStrides) {

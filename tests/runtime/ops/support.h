@@ -40,11 +40,15 @@ protected:
     const Kernels& kernels() const;
     /// Not CUDA's, real or emulated.
     bool runsCpuKernels() const;
+    /// Whether to try the next case of a sweep. Emulated kernels are slow: each dtype takes a fourth of the
+    /// cases, and the four together all.
+    bool takesNextCase();
     /// x after a round trip through the test's dtype.
     double rounded(double x) const;
 
 private:
     uint64_t m_seed = 0;
+    int m_cases = 0;
 };
 
 /// The elements in row-major order.

@@ -56,7 +56,7 @@ int64_t launches();
 /// From now on the kernel may have so much dynamic shared memory.
 void allowDynamicBytes(const void* kernel, size_t bytes);
 
-/// What follows is called by threads of a kernel.
+// What follows is called by the threads of a kernel.
 
 /// __syncthreads_or.
 bool barrier(Site site, bool vote);

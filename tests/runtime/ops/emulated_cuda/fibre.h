@@ -1,14 +1,15 @@
 // Several stacks in one thread of the host.
 #pragma once
 
-#include <ucontext.h>
-
-#include <csetjmp>
 #include <cstddef>
+
+#ifndef __x86_64__
+#include <ucontext.h>
+#endif
 
 namespace workbench::emulated_cuda {
 
-/// A stack that runs until it gives way to another one. Never destroyed: it may hold frames.
+/// A stack that runs until it gives way to another one. Its memory is never given back: it may hold frames.
 class Fibre {
 public:
     /// The stack that runs already.
@@ -25,12 +26,14 @@ public:
     static void begin(Fibre& host);
 
 private:
-    ucontext_t m_start{};
-    jmp_buf m_state{};
-    bool m_isNew = false;
-    const void* m_stack = nullptr; // of the first Fibre: known once it has been left
+#ifdef __x86_64__
+    void* m_registers = nullptr; // on its stack, while it does not run
+#else
+    ucontext_t m_registers{};
+#endif
+    const void* m_stack = nullptr; // of the host: known once it has been left
     size_t m_bytes = 0;
-    void* m_fakeStack = nullptr;
+    [[maybe_unused]] void* m_fakeStack = nullptr; // AddressSanitizer's
 };
 
 } // namespace workbench::emulated_cuda

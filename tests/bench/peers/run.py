@@ -2,7 +2,8 @@
 
     python run.py --rounds 3 "PYTHON peer_workbench.py MODEL" "PYTHON peer_openvino.py IR_DIR" ...
 
-A round in which other processes took a core for more than a tenth of its time is named; measure on a quiet machine.
+A round in which other processes took a core for more than a tenth of its time is named; measure on a quiet machine. Two peers are compared
+only in the rounds in which memory was as fast for the one as for the other, before and after.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+
+from memory_speed import MemorySpeed, alike
 
 BUSY_CORES = 0.1
 
@@ -57,7 +60,7 @@ def neighbour() -> Iterator[None]:
 
 
 def table(results: dict[str, list[dict]]) -> str:
-    """Median (least to most) of each peer and load; ratios are taken within each round."""
+    """Median (least to most) of each peer and load; ratios are taken within each round that gave both the same memory."""
     names = list(results)
     loads = list(results[names[0]][0]["tokens_per_s"])
     lines = ["| tokens/s | " + " | ".join(loads) + " |", "|---|" + "---|" * len(loads)]
@@ -69,11 +72,11 @@ def table(results: dict[str, list[dict]]) -> str:
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     for name in names[1:]:
         cells = []
+        pairs = [(a, b) for a, b in zip(results[names[0]], results[name], strict=True) if alike(a["memory"] + b["memory"])]
         for load in loads:
-            pairs = zip(results[names[0]], results[name], strict=True)
             ratios = [a["tokens_per_s"][load] / b["tokens_per_s"][load] for a, b in pairs if load in b["tokens_per_s"]]
             cells.append(f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})" if ratios else "-")
-        lines.append(f"| {names[0]} / {name} | " + " | ".join(cells) + " |")
+        lines.append(f"| {names[0]} / {name}, {len(pairs)} rounds | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -84,12 +87,15 @@ def main() -> None:
     parser.add_argument("--busy-neighbour", action="store_true", help="keep one core busy meanwhile")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one peer in one round")
     given = parser.parse_args()
+    memory = MemorySpeed()
     results: dict[str, list[dict]] = {}  # by command: a peer may run with other weights too
     for round_number in range(given.rounds):
         turn = round_number % len(given.peers)
         for command in given.peers[turn:] + given.peers[:turn]:
+            before = memory.measure()
             with neighbour() if given.busy_neighbour else nullcontext():
                 result, others = run(command, given.timeout)
+            result["memory"] = [round(speed, 1) for speed in (before, memory.measure())]  # GB/s
             if others > BUSY_CORES and not given.busy_neighbour:
                 print(f"round {round_number + 1}, {result['peer']}: others took {others:.2f} cores", file=sys.stderr)
             print(json.dumps({"round": round_number + 1, "others": round(others, 2), **result}), file=sys.stderr)

@@ -36,7 +36,6 @@ public:
     bool workerIsElsewhere() const { return !m_command.empty(); } ///< or may be: a command was named
     bool modelIsElsewhere() const { return !m_modelThere.empty(); }
     const std::string& weightFormat() const { return m_weightFormat; }
-    const std::string& device() const { return m_device; }
     /// `onNotice`: told, in a sentence, what the worker does otherwise than was asked for; from the thread of
     /// the call.
     void setNotices(std::function<void(const std::string&)> onNotice) { m_onNotice = std::move(onNotice); }

@@ -1,8 +1,8 @@
 #include "runtime/ops/host_tables.h"
 
 #include "runtime/ops/attention_bind.h"
+#include "runtime/ops/prompt_lists.h"
 
-#include <ATen/ops/from_blob.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -50,39 +50,12 @@ Members membersOf(const Host& host) {
     return members;
 }
 
-struct Lists {
-    std::vector<int64_t> singles;
-    std::vector<int64_t> tokens;
-    std::vector<int64_t> keyBlocks;
-    std::vector<int64_t> keySlots;
-    std::vector<int32_t> queryEnds{0};
-    std::vector<int32_t> keyEnds{0};
-};
-
-void addPrompt(const Host& host, const std::vector<int64_t>& tokens, KeyRange keys, Lists& lists) {
-    lists.tokens.insert(lists.tokens.end(), tokens.begin(), tokens.end());
-    for (int64_t position = keys.begin; position < keys.end; ++position) {
-        lists.keyBlocks.push_back(host.block(host.sequence(tokens[0]), position));
-        lists.keySlots.push_back(position % host.blockTokens);
-    }
-    lists.queryEnds.push_back(static_cast<int32_t>(lists.tokens.size()));
-    lists.keyEnds.push_back(static_cast<int32_t>(lists.keyBlocks.size()));
-}
-
 void checkBlocks(const Host& host, int32_t sequence, KeyRange keys) {
     for (int64_t position = keys.begin; position < keys.end; ++position) {
         const int32_t block = host.block(sequence, position);
         TORCH_CHECK_VALUE(block >= 0 && block < host.cacheBlocks, "workbench::attention: block ", block,
                           " of a sequence is not one of the cache's ", host.cacheBlocks, ".");
     }
-}
-
-template <typename T>
-at::Tensor tensorOf(const std::vector<T>& values, const at::Tensor& like) {
-    const auto dtype = c10::CppTypeToScalarType<T>::value;
-    const at::Tensor onHost =
-        at::from_blob(const_cast<T*>(values.data()), {std::ssize(values)}, at::TensorOptions().dtype(dtype));
-    return onHost.clone().to(like.device());
 }
 
 } // namespace
@@ -103,29 +76,24 @@ PagedTables hostTables(const AttentionArgs& args, const PagedKvView& cache, cons
     PagedTables tables;
     tables.sequences = sequences.contiguous();
     tables.blocks = blocks.contiguous();
-    Lists lists;
+    std::vector<int64_t> singles;
+    PromptLists prompts;
     for (const auto& [sequence, tokens] : membersOf(host)) {
         const KeyRange first = visibleAt(args.mask, args.window, host.position(tokens.front()));
         const KeyRange last = visibleAt(args.mask, args.window, host.position(tokens.back()));
         checkBlocks(host, sequence, {first.begin, last.end});
         tables.mostKeys = std::max(tables.mostKeys, last.end);
         if (tokens.size() == 1) {
-            lists.singles.push_back(tokens.front());
+            singles.push_back(tokens.front());
             continue;
         }
-        addPrompt(host, tokens, {first.begin, last.end}, lists);
-        PromptTables& prompts = tables.prompts;
-        prompts.mostQueries = std::max(prompts.mostQueries, std::ssize(tokens));
-        prompts.mostKeys = std::max(prompts.mostKeys, last.end - first.begin);
+        const int32_t* row = host.blocks.const_data_ptr<int32_t>() + sequence * host.blocks.size(1);
+        prompts.add(tokens, {first.begin, last.end}, row, host.blockTokens);
     }
-    if (lists.tokens.empty())
+    if (prompts.empty())
         return tables;
-    tables.singles = tensorOf(lists.singles, args.query);
-    tables.prompts.tokens = tensorOf(lists.tokens, args.query);
-    tables.prompts.queryEnds = tensorOf(lists.queryEnds, args.query);
-    tables.prompts.keyBlocks = tensorOf(lists.keyBlocks, args.query);
-    tables.prompts.keySlots = tensorOf(lists.keySlots, args.query);
-    tables.prompts.keyEnds = tensorOf(lists.keyEnds, args.query);
+    tables.singles = onDevice(singles, args.query.device());
+    tables.prompts = prompts.on(args.query.device());
     return tables;
 }
 

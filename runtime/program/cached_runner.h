@@ -23,8 +23,16 @@ public:
     virtual std::string note() const { return {}; }
 };
 
-/// The runner for where `model` is placed, with a cache on its device. Shares the model's weights. An Error
-/// for a model that cannot decode with a KV cache, and for a cache without room.
-Result<std::unique_ptr<CachedRunner>> makeRunner(LanguageModel& model, PagedKvOptions options);
+/// What a runner is made of.
+struct CachedModel {
+    LanguageModel model; ///< as engines run it
+    PagedKvCache cache;
+};
+/// Shares the weights of `model`. An Error for a model that cannot decode with a KV cache, and for a cache
+/// without room.
+Result<CachedModel> cachedModel(LanguageModel& model, const PagedKvOptions& options);
+
+/// The runner for where `model` is placed, with a cache on its device. Errors as cachedModel().
+Result<std::unique_ptr<CachedRunner>> makeRunner(LanguageModel& model, const PagedKvOptions& options);
 
 } // namespace workbench

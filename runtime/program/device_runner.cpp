@@ -27,13 +27,6 @@ std::int64_t roundedKeys(std::int64_t keys) {
     return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max(kFewestKeys, keys))));
 }
 
-std::int64_t mostKeys(const StepPlan& plan) {
-    std::int64_t most = 0;
-    for (const StepSequence& sequence : plan.sequences)
-        most = std::max(most, sequence.firstPosition + sequence.tokens);
-    return most;
-}
-
 std::optional<c10::Stream> newStream(c10::Device device) {
     if (device.is_cpu())
         return std::nullopt;
@@ -51,27 +44,16 @@ void waitForWeights(c10::Device device) {
 
 Result<std::unique_ptr<DeviceRunner>> DeviceRunner::create(LanguageModel& model, PagedKvOptions options,
                                                            Recorder recorder) {
-    auto usable = model.canUseCache();
-    if (!usable)
-        return usable.error();
-    if (!*usable)
-        return Error{ErrorCode::runtimeFailed, "The model cannot decode with a KV cache.", {}};
     const c10::Device device = model.program().placement().device;
     options.device = device;
     options.spareBlocks = 1;
-    return guarded("Making room for the KV cache", [&]() -> Result<std::unique_ptr<DeviceRunner>> {
-        auto shapes = model.program().attentionShapes();
-        if (!shapes)
-            return shapes.error();
-        auto cache = PagedKvCache::create(*shapes, options);
-        if (!cache)
-            return cache.error();
-        auto served = model.forEngine();
-        if (!served)
-            return served.error();
+    auto made = cachedModel(model, options);
+    if (!made)
+        return made.error();
+    return guarded("Waiting for the weights", [&] {
         waitForWeights(device);
-        return std::unique_ptr<DeviceRunner>(
-            new DeviceRunner(std::move(*served), std::move(*cache), std::move(recorder), newStream(device)));
+        return Result(std::unique_ptr<DeviceRunner>(new DeviceRunner(
+            std::move(made->model), std::move(made->cache), std::move(recorder), newStream(device))));
     });
 }
 

@@ -1,100 +1,71 @@
 #include "runtime/program/device_step.h"
 
+#include "runtime/ops/prompt_lists.h"
+
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
-#include <cstring>
+#include <numeric>
 
 namespace workbench {
 namespace {
-
-template <typename T>
-at::Tensor onDevice(const std::vector<T>& values, at::IntArrayRef sizes, c10::Device device) {
-    at::Tensor host = at::empty(sizes, c10::CppTypeToScalarType<T>::value);
-    std::copy(values.begin(), values.end(), host.mutable_data_ptr<T>());
-    return host.to(device);
-}
-
-template <typename T>
-at::Tensor onDevice(const std::vector<T>& values, c10::Device device) {
-    return onDevice(values, {std::ssize(values)}, device);
-}
 
 std::int64_t keysOf(const StepSequence& sequence) {
     return sequence.firstPosition + sequence.tokens;
 }
 
-/// What a prompt of one layer group needs, gathered on the host.
-struct HostPrompts {
-    std::vector<std::int64_t> tokens, keyBlocks, keySlots;
-    std::vector<std::int32_t> queryEnds{0}, keyEnds{0};
-    std::int64_t mostQueries = 0, mostKeys = 0;
-
-    /// `window`: keys that a query sees at most, itself included; 0: all.
-    void add(const StepSequence& sequence, const std::vector<BlockId>& blocks, std::int64_t blockTokens,
-             std::int64_t window) {
-        for (std::int64_t i = 0; i < sequence.tokens; ++i)
-            tokens.push_back(sequence.firstToken + i);
-        const std::int64_t first =
-            window > 0 ? std::max<std::int64_t>(0, sequence.firstPosition - window + 1) : 0;
-        for (std::int64_t position = first; position < keysOf(sequence); ++position) {
-            keyBlocks.push_back(blocks[static_cast<std::size_t>(position / blockTokens)]);
-            keySlots.push_back(position % blockTokens);
-        }
-        queryEnds.push_back(static_cast<std::int32_t>(tokens.size()));
-        keyEnds.push_back(static_cast<std::int32_t>(keyBlocks.size()));
-        mostQueries = std::max(mostQueries, sequence.tokens);
-        mostKeys = std::max(mostKeys, keysOf(sequence) - first);
-    }
-    ops::PromptTables on(c10::Device device) const {
-        return {.tokens = onDevice(tokens, device),
-                .queryEnds = onDevice(queryEnds, device),
-                .keyBlocks = onDevice(keyBlocks, device),
-                .keySlots = onDevice(keySlots, device),
-                .keyEnds = onDevice(keyEnds, device),
-                .mostQueries = mostQueries,
-                .mostKeys = mostKeys};
-    }
-};
+/// `window`: keys that a query sees at most, itself included; 0: all.
+void addPrompt(const StepSequence& sequence, const std::vector<BlockId>& blocks, std::int64_t blockTokens,
+               std::int64_t window, ops::PromptLists& prompts) {
+    std::vector<std::int64_t> tokens(static_cast<std::size_t>(sequence.tokens));
+    std::iota(tokens.begin(), tokens.end(), sequence.firstToken);
+    const auto mask = window > 0 ? ops::MaskKind::Sliding : ops::MaskKind::Causal;
+    const std::int64_t first = ops::visibleAt(mask, window, sequence.firstPosition).begin;
+    prompts.add(tokens, {first, keysOf(sequence)}, blocks.data(), blockTokens);
+}
 
 } // namespace
+
+std::int64_t mostKeys(const StepPlan& plan) {
+    std::int64_t most = 0;
+    for (const StepSequence& sequence : plan.sequences)
+        most = std::max(most, keysOf(sequence));
+    return most;
+}
 
 std::vector<ops::PagedTables> tablesFor(const StepPlan& plan, PagedKvCache& cache, c10::Device device) {
     const BlockLayout layout = cache.layout();
     const auto sequences = std::ssize(plan.sequences);
     std::vector<std::int32_t> sequenceOf(plan.tokens.size());
     std::vector<std::int64_t> singles;
-    std::int64_t mostKeys = 0, width = 1;
+    std::int64_t width = 1;
     for (std::int64_t i = 0; i < sequences; ++i) {
         const StepSequence& sequence = plan.sequences[static_cast<std::size_t>(i)];
         std::fill_n(sequenceOf.begin() + sequence.firstToken, sequence.tokens, static_cast<std::int32_t>(i));
         if (sequence.tokens == 1)
             singles.push_back(sequence.firstToken);
-        mostKeys = std::max(mostKeys, keysOf(sequence));
         for (const auto& table : sequence.tables)
             width = std::max<std::int64_t>(width, std::ssize(table));
     }
-    const at::Tensor sequencesOnDevice = onDevice(sequenceOf, device);
-    const bool hasPrompts = std::ssize(singles) < sequences;
+    const at::Tensor sequencesOnDevice = ops::onDevice(sequenceOf, device);
     std::vector<ops::PagedTables> all;
     for (std::size_t group = 0; group < layout.windows.size(); ++group) {
         std::vector<BlockId> blocks(static_cast<std::size_t>(sequences * width), kNoBlock);
-        HostPrompts prompts;
+        ops::PromptLists prompts;
         for (std::int64_t i = 0; i < sequences; ++i) {
             const StepSequence& sequence = plan.sequences[static_cast<std::size_t>(i)];
             std::ranges::copy(sequence.tables[group], blocks.begin() + i * width);
             if (sequence.tokens > 1)
-                prompts.add(sequence, sequence.tables[group], layout.blockTokens, layout.windows[group]);
+                addPrompt(sequence, sequence.tables[group], layout.blockTokens, layout.windows[group],
+                          prompts);
         }
-        ops::PagedTables tables{.sequences = sequencesOnDevice,
-                                .blocks = onDevice(blocks, {sequences, width}, device),
-                                .singles = {},
-                                .prompts = {},
-                                .mostKeys = mostKeys};
-        if (hasPrompts) {
-            tables.singles = onDevice(singles, device);
+        ops::PagedTables tables;
+        tables.sequences = sequencesOnDevice;
+        tables.blocks = ops::onDevice(blocks, device).view({sequences, width});
+        tables.mostKeys = mostKeys(plan);
+        if (!prompts.empty()) {
+            tables.singles = ops::onDevice(singles, device);
             tables.prompts = prompts.on(device);
         }
         all.push_back(std::move(tables));

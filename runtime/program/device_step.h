@@ -10,6 +10,9 @@
 
 namespace workbench {
 
+/// Keys that no token of the step sees more of, without windows.
+std::int64_t mostKeys(const StepPlan& plan);
+
 /// The blocks of a step's tokens as tensors of `device`, by layer group. A sequence with one token is looked
 /// at by itself, one with several is a prompt (ops::PagedTables).
 std::vector<ops::PagedTables> tablesFor(const StepPlan& plan, PagedKvCache& cache, c10::Device device);

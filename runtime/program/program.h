@@ -92,6 +92,7 @@ private:
     void usePacked(ValueId value, ops::PackedWeight weight);
     void givePacked(ValueId value, const std::shared_ptr<const ops::PackedWeight>& weight);
     void countParameter(const void* data, std::int64_t elements, std::int64_t bytes);
+    Status bindGraph();
     Status bindNodes();
     Status foldConstants();
     void markLastUses();

@@ -24,12 +24,9 @@ bool isAttention(const Node& node) {
 
 Result<Program> Program::create(Graph graph, ParameterSource& parameters, Placement placement) {
     Program program(std::move(graph), placement);
-    if (auto set = program.setUserInputs(); !set)
-        return set.error();
-    // Binding first: an operator that does not exist is found before gigabytes are read.
-    if (auto bound = program.bindNodes(); !bound)
+    // First: an operator that does not exist is found before gigabytes are read.
+    if (auto bound = program.bindGraph(); !bound)
         return bound.error();
-    program.dropUnused();
     if (auto fetched = program.fetchParameters(parameters); !fetched)
         return fetched.error();
     if (auto folded = program.foldConstants(); !folded)
@@ -41,11 +38,8 @@ Result<Program> Program::create(Graph graph, ParameterSource& parameters, Placem
 
 Result<Program> Program::withGraph(Graph graph) const {
     Program program(std::move(graph), m_placement);
-    if (auto set = program.setUserInputs(); !set)
-        return set.error();
-    if (auto bound = program.bindNodes(); !bound)
+    if (auto bound = program.bindGraph(); !bound)
         return bound.error();
-    program.dropUnused();
     std::copy(m_constants.begin(), m_constants.end(), program.m_constants.begin());
     for (std::size_t id = 0; id < m_packed.size(); ++id)
         if (m_packed[id])
@@ -59,6 +53,16 @@ Result<Program> Program::withGraph(Graph graph) const {
     if (auto prepared = program.prepareRuns(); !prepared)
         return prepared.error();
     return program;
+}
+
+/// What follows from the graph alone.
+Status Program::bindGraph() {
+    if (auto set = setUserInputs(); !set)
+        return set;
+    if (auto bound = bindNodes(); !bound)
+        return bound;
+    dropUnused();
+    return Ok{};
 }
 
 /// What follows from the nodes that are left.

@@ -10,23 +10,10 @@ static_assert(std::is_same_v<BlockId, std::int32_t>); // as ops::PagedSequence h
 
 Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(LanguageModel& model,
                                                              const PagedKvOptions& options) {
-    auto usable = model.canUseCache();
-    if (!usable)
-        return usable.error();
-    if (!*usable)
-        return Error{ErrorCode::runtimeFailed, "The model cannot decode with a KV cache.", {}};
-    auto cache = guarded("Making room for the KV cache", [&]() -> Result<PagedKvCache> {
-        auto shapes = model.program().attentionShapes();
-        if (!shapes)
-            return shapes.error();
-        return PagedKvCache::create(*shapes, options);
-    });
-    if (!cache)
-        return cache.error();
-    auto served = model.forEngine();
-    if (!served)
-        return served.error();
-    return std::unique_ptr<ProgramRunner>(new ProgramRunner(std::move(*served), std::move(*cache)));
+    auto made = cachedModel(model, options);
+    if (!made)
+        return made.error();
+    return std::unique_ptr<ProgramRunner>(new ProgramRunner(std::move(made->model), std::move(made->cache)));
 }
 
 Result<std::span<const float>> ProgramRunner::run(const StepPlan& plan, const std::atomic<bool>& abort) {

@@ -18,7 +18,6 @@ namespace workbench::gui {
 namespace {
 
 constexpr int kMostWorkers = 10; ///< that are remembered
-constexpr const char* kCpu = "cpu";
 
 QCheckBox* checkBox(const char* name, const QString& text, const QString& tip) {
     auto* box = new QCheckBox(text);
@@ -39,7 +38,7 @@ QStringList devicesOf(const nlohmann::json& hello) {
         for (const auto& device : *found)
             if (device.is_string())
                 devices << QString::fromStdString(device.get<std::string>());
-    return devices.isEmpty() ? QStringList{kCpu} : devices;
+    return devices.isEmpty() ? QStringList{kCpuDevice} : devices;
 }
 
 } // namespace
@@ -177,8 +176,8 @@ MeasureChoice MeasureForm::choice() const {
     MeasureChoice choice{workerCommand(), {}, m_load->traceFile()};
     choice.request.load = m_load->load();
     choice.request.leaveOneOut = m_leaveOneOut->isChecked();
-    choice.request.device = device.isEmpty() ? kCpu : device.toStdString();
-    choice.request.native = m_native->isChecked() && choice.request.device == kCpu; // it has no other
+    choice.request.device = device.isEmpty() ? kCpuDevice : device.toStdString();
+    choice.request.native = m_native->isChecked() && choice.request.device == kCpuDevice; // it has no other
     choice.request.eager = m_eager->isChecked();
     choice.request.profile = m_profile->isChecked();
     return choice;
@@ -207,7 +206,7 @@ void MeasureForm::addAbsentDevice(const QString& text, const QString& why) {
 void MeasureForm::showUnknownDevices() {
     m_askedWorker = QString(); // null: nobody was asked
     m_device->clear();
-    m_device->addItem(deviceText(kCpu), kCpu);
+    m_device->addItem(deviceText(kCpuDevice), kCpuDevice);
     const QString why = tr("What the worker has beside a CPU is known once it was asked: press “Ask”.");
     addAbsentDevice(tr("CUDA: ask the worker"), why);
     m_device->setToolTip(tr("Where the programs run.") + " " + why);

@@ -78,10 +78,7 @@ __device__ Acc<T> logit(const DeviceCall& call, const Acc<T>* query, const T* ke
     S dot = 0;
     for (int64_t d = 0; d < call.width; ++d)
         dot = fma(query[d], static_cast<S>(key[d]), dot);
-    dot *= static_cast<S>(call.scale);
-    if (call.softcap != 0)
-        dot = static_cast<S>(call.softcap) * tanh(dot / static_cast<S>(call.softcap));
-    return dot + slope * static_cast<S>(distance);
+    return scaledScore(dot, call.scale, call.softcap) + slope * static_cast<S>(distance);
 }
 
 template <typename T>

@@ -59,6 +59,13 @@ __device__ S blockMax(S value, S* shared) {
     return blockReduce(value, static_cast<S>(-INFINITY), shared, [](S x) { return warpMax(x); });
 }
 
+/// A score of attention from a dot product: scaled, and bent where softcap is not 0.
+template <typename S>
+__device__ S scaledScore(S dot, double scale, double softcap) {
+    dot *= static_cast<S>(scale);
+    return softcap != 0 ? static_cast<S>(softcap) * tanh(dot / static_cast<S>(softcap)) : dot;
+}
+
 /// RMSNorm of one element, given 1 / sqrt(mean square + eps) of its row.
 template <typename T>
 __device__ Acc<T> normalized(T x, Acc<T> inverse, const T* weight, int64_t i, const NormSpec& spec) {

@@ -92,9 +92,7 @@ struct Scratch {
 template <typename T>
 __device__ Acc<T> logit(const PagedRowsCall& call, Acc<T> dot, int64_t head, int64_t distance) {
     using S = Acc<T>;
-    dot *= static_cast<S>(call.scale);
-    if (call.softcap != 0)
-        dot = static_cast<S>(call.softcap) * tanh(dot / static_cast<S>(call.softcap));
+    dot = scaledScore(dot, call.scale, call.softcap);
     return call.slopes == nullptr ? dot : dot + static_cast<S>(call.slopes[head]) * static_cast<S>(distance);
 }
 

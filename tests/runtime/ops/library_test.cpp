@@ -14,22 +14,21 @@
 namespace workbench::ops {
 namespace {
 
-TEST(OperatorLibrary, RegistersEveryOperatorForTheCpu) {
-    for (const Schema& schema : kSchemas) {
-        const auto handle =
-            c10::Dispatcher::singleton().findSchema({std::string("workbench::") + schema.name, ""});
+template <std::size_t kCount>
+void expectOnCpu(const std::string& space, const Schema (&schemas)[kCount]) {
+    for (const Schema& schema : schemas) {
+        const auto handle = c10::Dispatcher::singleton().findSchema({space + "::" + schema.name, ""});
         ASSERT_TRUE(handle.has_value()) << schema.name;
         EXPECT_TRUE(handle->hasKernelForDispatchKey(c10::DispatchKey::CPU)) << schema.name;
     }
 }
 
+TEST(OperatorLibrary, RegistersEveryOperatorForTheCpu) {
+    expectOnCpu("workbench", kSchemas);
+}
+
 TEST(OperatorLibrary, RegistersTheEnginesOperatorsToo) {
-    for (const Schema& schema : kEngineSchemas) {
-        const auto handle =
-            c10::Dispatcher::singleton().findSchema({std::string("workbench_engine::") + schema.name, ""});
-        ASSERT_TRUE(handle.has_value()) << schema.name;
-        EXPECT_TRUE(handle->hasKernelForDispatchKey(c10::DispatchKey::CPU)) << schema.name;
-    }
+    expectOnCpu("workbench_engine", kEngineSchemas);
 }
 
 TEST(OperatorLibrary, StoresInThePagesThatAnOperatorIsGiven) {

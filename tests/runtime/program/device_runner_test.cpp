@@ -33,18 +33,6 @@ struct FakeRecorder {
     }
 };
 
-std::vector<Tokens> prompts(std::size_t count) {
-    std::vector<Tokens> all;
-    for (std::size_t i = 0; i < count; ++i) {
-        Tokens prompt;
-        for (std::size_t at = 0; at < 1 + i * 7 % 40; ++at)
-            prompt.push_back(
-                static_cast<std::int64_t>(at < 20 ? (at * at + i % 2) % 16 : (at * (i + 3)) % 16));
-        all.push_back(std::move(prompt));
-    }
-    return all;
-}
-
 std::unique_ptr<DeviceRunner> runnerOf(LanguageModel& model, Recorder recorder,
                                        std::int64_t bytes = 1'000'000) {
     auto runner = DeviceRunner::create(model, {.blockTokens = 4, .bytes = bytes}, std::move(recorder));
@@ -53,12 +41,12 @@ std::unique_ptr<DeviceRunner> runnerOf(LanguageModel& model, Recorder recorder,
 }
 
 /// The texts of all prompts, which come at once.
-std::vector<Tokens> textsOf(std::unique_ptr<DeviceRunner> runner, std::size_t count) {
+std::vector<Tokens> textsOf(std::unique_ptr<DeviceRunner> runner) {
     const BlockLayout layout = runner->layout();
     auto engine = Engine::create({.limits = {.stepTokens = 32}, .blocks = layout}, std::move(runner)).value();
-    std::vector<Tokens> texts(count);
-    const auto all = prompts(count);
-    for (std::size_t i = 0; i < count; ++i) {
+    const auto all = prompts();
+    std::vector<Tokens> texts(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
         GenerationRequest request{.prompt = all[i], .stop = {.maxTokens = 15}};
         request.onToken = [&, i](const GeneratedToken& token) { texts[i].push_back(token.sampled.token); };
         EXPECT_TRUE(engine->submit(std::move(request)));
@@ -69,10 +57,10 @@ std::vector<Tokens> textsOf(std::unique_ptr<DeviceRunner> runner, std::size_t co
     return texts;
 }
 
-std::vector<Tokens> textsAlone(int window, std::size_t count) {
+std::vector<Tokens> textsAlone(int window) {
     LanguageModel model = modelOf(window);
     std::vector<Tokens> texts;
-    for (const Tokens& prompt : prompts(count))
+    for (const Tokens& prompt : prompts())
         texts.push_back(generate(model, {.prompt = prompt, .maxTokens = 15})->tokens);
     return texts;
 }
@@ -99,14 +87,14 @@ TEST(DeviceRunner, GivesEveryRequestTheTextThatTheCpusOwnWayGives) {
     for (const int window : {0, 6})
         for (const bool records : {false, true}) {
             LanguageModel model = modelOf(window, "aten.alias.default(self=%hidden)", kPlain);
-            const auto texts = textsOf(runnerOf(model, records ? Recorder(FakeRecorder{}) : Recorder()), 20);
-            EXPECT_EQ(texts, textsAlone(window, 20)) << "window " << window << ", records " << records;
+            const auto texts = textsOf(runnerOf(model, records ? Recorder(FakeRecorder{}) : Recorder()));
+            EXPECT_EQ(texts, textsAlone(window)) << "window " << window << ", records " << records;
         }
 }
 
 TEST(DeviceRunner, StaysRightWhereBlocksRunOut) {
     LanguageModel model = modelOf(0, "aten.alias.default(self=%hidden)", kPlain);
-    EXPECT_EQ(textsOf(runnerOf(model, FakeRecorder{}, 4000), 20), textsAlone(0, 20));
+    EXPECT_EQ(textsOf(runnerOf(model, FakeRecorder{}, 4000)), textsAlone(0));
 }
 
 TEST(DeviceRunner, RecordsAStepOfASizeTheSecondTimeAndReplaysItFromThenOn) {

@@ -11,18 +11,6 @@ namespace {
 
 using Tokens = std::vector<std::int64_t>;
 
-/// Prompts of 1 to 40 tokens, of which many begin alike.
-std::vector<Tokens> prompts() {
-    std::vector<Tokens> all;
-    for (std::int64_t i = 0; i < 20; ++i) {
-        Tokens prompt;
-        for (std::int64_t at = 0; at < 1 + i * 7 % 40; ++at)
-            prompt.push_back(at < 20 ? (at * at + i % 2) % 16 : (at * (i + 3)) % 16);
-        all.push_back(std::move(prompt));
-    }
-    return all;
-}
-
 /// All prompts at once through an engine over blocks of 4 tokens.
 std::vector<Tokens> together(LanguageModel& model, std::int64_t kvBytes, EngineStats& stats) {
     auto runner = ProgramRunner::create(model, {.blockTokens = 4, .bytes = kvBytes});

@@ -96,6 +96,17 @@ std::map<std::string, at::Tensor> languageModelWeights() {
             {"head", randomWeight(1, "head", {16, 8})}};
 }
 
+std::vector<std::vector<std::int64_t>> prompts() {
+    std::vector<std::vector<std::int64_t>> all;
+    for (std::int64_t i = 0; i < 20; ++i) {
+        std::vector<std::int64_t> prompt;
+        for (std::int64_t at = 0; at < 1 + i * 7 % 40; ++at)
+            prompt.push_back(at < 20 ? (at * at + i % 2) % 16 : (at * (i + 3)) % 16);
+        all.push_back(std::move(prompt));
+    }
+    return all;
+}
+
 LanguageModel modelOf(int window, const std::string& mixing, Placement placement) {
     std::string text = languageModelText("%mixed: f32[1, s0, 8] = " + mixing);
     if (window > 0) {

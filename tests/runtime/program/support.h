@@ -40,6 +40,8 @@ std::vector<float> toVector(const at::Tensor& tensor);
 /// between embedding and attention and makes %mixed from %hidden (both f32[1, s0, 8]).
 std::string languageModelText(const std::string& mix);
 std::map<std::string, at::Tensor> languageModelWeights();
+/// Prompts for it, of 1 to 40 tokens, of which many begin alike.
+std::vector<std::vector<std::int64_t>> prompts();
 /// That model; a window of 0 sees everything.
 LanguageModel modelOf(int window, const std::string& mixing = "aten.alias.default(self=%hidden)",
                       Placement placement = {});

@@ -74,10 +74,36 @@ Outcome<Request> Connection::readRequest() {
     if (auto failure = readHead(head))
         return *std::move(failure);
     auto parsed = parseHead(head);
-    if (auto* request = std::get_if<Request>(&parsed))
-        if (auto failure = readBody(*request))
+    if (const auto* request = std::get_if<Request>(&parsed))
+        if (auto failure = expectBody(*request))
             return *std::move(failure);
     return parsed;
+}
+
+std::optional<Failure> Connection::expectBody(const Request& request) {
+    const auto framing = bodyFraming(request);
+    if (const auto* failure = std::get_if<Failure>(&framing))
+        return *failure;
+    m_body = std::get<BodyFraming>(framing);
+    if (m_body.length > m_limits.bodyBytes)
+        return tooLarge(m_limits.bodyBytes);
+    const auto expect = request.header("expect");
+    if (!expect.empty() && !equalIgnoringCase(expect, "100-continue"))
+        return Failure{417, "The only expectation that this server knows is '100-continue'."};
+    m_waitsToBeAsked = !expect.empty() && request.minorVersion == 1;
+    return {};
+}
+
+Outcome<std::string> Connection::readBody() {
+    if (m_waitsToBeAsked && (m_body.chunked || m_body.length > unread().size()))
+        if (!write("HTTP/1.1 100 Continue\r\n\r\n"))
+            return kGone;
+    const auto deadline = Clock::now() + m_limits.body;
+    std::string body;
+    if (auto failure = m_body.chunked ? readChunks(body, deadline) : take(m_body.length, body, deadline))
+        return *std::move(failure);
+    m_body = {};
+    return body;
 }
 
 std::optional<Failure> Connection::readHead(std::string& head) {
@@ -115,24 +141,6 @@ std::optional<Failure> Connection::more(Clock::time_point deadline, const char* 
     if (read == Read::late)
         return Failure{408, std::string("The request's ") + part + " did not arrive in time."};
     return read == Read::end ? std::optional(kGone) : std::nullopt;
-}
-
-std::optional<Failure> Connection::readBody(Request& request) {
-    const auto framing = bodyFraming(request);
-    if (const auto* failure = std::get_if<Failure>(&framing))
-        return *failure;
-    const auto& [chunked, length] = std::get<BodyFraming>(framing);
-    if (length > m_limits.bodyBytes)
-        return tooLarge(m_limits.bodyBytes);
-    if (const auto expect = request.header("expect"); !expect.empty()) {
-        if (!equalIgnoringCase(expect, "100-continue"))
-            return Failure{417, "The only expectation that this server knows is '100-continue'."};
-        if ((chunked || length > unread().size()) && request.minorVersion == 1)
-            if (!write("HTTP/1.1 100 Continue\r\n\r\n"))
-                return kGone;
-    }
-    const auto deadline = Clock::now() + m_limits.body;
-    return chunked ? readChunks(request.body, deadline) : take(length, request.body, deadline);
 }
 
 std::optional<Failure> Connection::take(std::size_t bytes, std::string& into, Clock::time_point deadline) {

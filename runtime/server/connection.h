@@ -29,8 +29,13 @@ public:
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// Why there is no request; a status of 0: the client has left, or was idle too long.
+    /// A request without its body, or why there is none; a status of 0: the client has left, or was idle too
+    /// long.
     Outcome<Request> readRequest();
+    /// The body of that request, once: apart, because who may not ask need not be listened to.
+    Outcome<std::string> readBody();
+    /// A body that nobody wants is in the way of the next request.
+    bool hasUnreadBody() const { return m_body.chunked || m_body.length > 0; }
 
     /// False when the client has left or reads too slowly.
     bool write(std::string_view bytes);
@@ -50,7 +55,7 @@ private:
     Read fill(Clock::time_point deadline);
     std::optional<Failure> more(Clock::time_point deadline, const char* part);
     std::optional<Failure> readHead(std::string& head);
-    std::optional<Failure> readBody(Request& request);
+    std::optional<Failure> expectBody(const Request& request);
     std::optional<Failure> readChunks(std::string& body, Clock::time_point deadline);
     std::optional<Failure> take(std::size_t bytes, std::string& into, Clock::time_point deadline);
     std::optional<Failure> takeLine(std::string& line, Clock::time_point deadline);
@@ -59,9 +64,11 @@ private:
 
     const int m_socket;
     const Limits& m_limits;
-    std::string m_buffer; ///< received
-    std::size_t m_at = 0; ///< where its unread part begins
-    bool m_isNew = true;  ///< nothing has been received yet
+    std::string m_buffer;          ///< received
+    std::size_t m_at = 0;          ///< where its unread part begins
+    bool m_isNew = true;           ///< nothing has been received yet
+    BodyFraming m_body;            ///< of the last request, until it was read
+    bool m_waitsToBeAsked = false; ///< the client, before it sends the body (RFC 9110, 10.1.1)
 };
 
 } // namespace workbench::http

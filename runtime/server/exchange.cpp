@@ -5,8 +5,21 @@
 
 namespace workbench::http {
 
+std::optional<Failure> Exchange::readBody() {
+    auto body = m_connection.readBody();
+    if (auto* failure = std::get_if<Failure>(&body))
+        return std::move(*failure);
+    m_request.body = std::get<std::string>(std::move(body));
+    return {};
+}
+
+void Exchange::decideKeepAlive() {
+    m_keepAlive = m_keepAlive && !m_connection.hasUnreadBody();
+}
+
 bool Exchange::send(const Response& response) {
     m_status = response.status;
+    decideKeepAlive();
     std::string bytes = headOf(response, response.body.size(), false, m_keepAlive);
     if (m_request.method != "HEAD")
         bytes += response.body;
@@ -18,6 +31,7 @@ bool Exchange::begin(const Response& head) {
     m_status = head.status;
     m_chunked = m_request.minorVersion == 1;
     m_keepAlive = m_keepAlive && m_chunked;
+    decideKeepAlive();
     return m_connection.write(headOf(head, {}, m_chunked, m_keepAlive));
 }
 

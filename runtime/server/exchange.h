@@ -2,6 +2,7 @@
 
 #include "runtime/server/connection.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,9 +16,13 @@ public:
         : m_connection(connection), m_request(std::move(request)), m_keepAlive(keepAlive),
           m_onLoopback(onLoopback) {}
 
-    const Request& request() const { return m_request; }
+    const Request& request() const { return m_request; } ///< its body is empty before readBody()
     Connection& connection() { return m_connection; }
     bool onLoopback() const { return m_onLoopback; } ///< the server's address is for this machine alone
+
+    /// Why the body did not come; a status of 0: the client has left. Without it the answer is the
+    /// connection's last one where there is a body.
+    std::optional<Failure> readBody();
 
     bool send(const Response& response);
     /// Of a response whose length nobody knows yet: chunks, or for HTTP/1.0 all until the connection ends.
@@ -32,6 +37,8 @@ public:
     void closeAfter() { m_keepAlive = false; } ///< before the answer begins
 
 private:
+    void decideKeepAlive();
+
     Connection& m_connection;
     Request m_request;
     bool m_keepAlive;

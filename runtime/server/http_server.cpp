@@ -154,14 +154,17 @@ bool Server::serveOne(Connection& connection) {
     auto& request = std::get<Request>(read);
     const bool keepAlive = request.keepAlive();
     Exchange exchange(connection, std::move(request), keepAlive, m_onLoopback);
+    bool mayFollow = false;
     try {
         m_handler(exchange);
+        mayFollow = exchange.keepAlive();
     } catch (const std::exception& thrown) { // of a library: our own code has none
         if (!exchange.begun())
             exchange.send(m_refusal({500, std::string("The server failed: ") + thrown.what()}));
-        return false;
     }
-    return exchange.keepAlive();
+    if (connection.hasUnreadBody())
+        connection.linger();
+    return mayFollow;
 }
 
 Server::~Server() {

@@ -11,8 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kClientLeft = 499; ///< nginx's number
-
 std::string dump(const json& value) {
     return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }

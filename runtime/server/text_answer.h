@@ -20,7 +20,9 @@ struct TextJob {
     Metrics& metrics;
 };
 
-/// Generates and answers, at once or streamed. Returns the status for the log: 499 where the client left.
+inline constexpr int kClientLeft = 499; ///< for the log; nginx's number
+
+/// Generates and answers, at once or streamed. Returns the status for the log.
 int answerText(TextJob job);
 
 } // namespace workbench

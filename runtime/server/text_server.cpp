@@ -26,6 +26,10 @@ json modelObject(const ServedModel& model) {
             {"max_model_len", model.longestTokens}};
 }
 
+http::Response refusal(const http::Failure& failure) {
+    return toResponse({failure.status, failure.message, "", ""});
+}
+
 int methodNotAllowed(http::Exchange& exchange, const char* allowed) {
     http::Response response = toResponse({405, "This address takes " + std::string(allowed) + ".", "", ""});
     response.headers["Allow"] = allowed;
@@ -83,9 +87,7 @@ Result<std::unique_ptr<TextServer>> TextServer::start(TextServerOptions options,
     std::unique_ptr<TextServer> server(new TextServer(std::move(options), backend));
     auto http = http::Server::start(
         server->m_options.http, [raw = server.get()](http::Exchange& exchange) { raw->handle(exchange); },
-        [](const http::Failure& failure) {
-            return toResponse({failure.status, failure.message, "", ""});
-        });
+        refusal);
     if (!http)
         return http.error();
     server->m_http = std::move(http).value();
@@ -107,10 +109,10 @@ bool TextServer::waitDrained(std::chrono::milliseconds limit) {
 }
 
 void TextServer::handle(http::Exchange& exchange) {
-    const auto arrival = Clock::now();
-    const int status = dispatch(exchange, arrival);
+    const auto start = Clock::now();
+    const int status = dispatch(exchange);
     const http::Request& request = exchange.request();
-    const double seconds = std::chrono::duration<double>(Clock::now() - arrival).count();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     m_metrics.addRequest(endpointOf(request.path), status, seconds);
     if (m_options.onServed)
         m_options.onServed({request.method, request.path, status, seconds});
@@ -126,7 +128,7 @@ bool TextServer::isAllowed(const http::Request& request) const {
     return equalKeys(given, m_options.apiKey);
 }
 
-int TextServer::dispatch(http::Exchange& exchange, Clock::time_point arrival) {
+int TextServer::dispatch(http::Exchange& exchange) {
     const http::Request& request = exchange.request();
     const std::string& path = request.path;
     const bool isGet = request.method == "GET" || request.method == "HEAD";
@@ -145,7 +147,7 @@ int TextServer::dispatch(http::Exchange& exchange, Clock::time_point arrival) {
         return refuse(exchange, {401, "The API key is missing or wrong: send 'Authorization: Bearer KEY'.",
                                  "", "invalid_api_key"});
     if (path == "/v1/completions" || path == "/v1/chat/completions")
-        return request.method == "POST" ? generate(exchange, path != "/v1/completions", arrival)
+        return request.method == "POST" ? receive(exchange, path != "/v1/completions")
                                         : methodNotAllowed(exchange, "POST");
     const std::string modelPath = "/v1/models/" + m_backend.model().id;
     const bool isKnown = path == "/health" || path == "/metrics" || path == "/v1/models" || path == modelPath;
@@ -177,6 +179,14 @@ int TextServer::health(http::Exchange& exchange) {
     return answer(exchange, {status, "application/json", json{{"status", state}}.dump(), {}});
 }
 
+int TextServer::receive(http::Exchange& exchange, bool isChat) {
+    if (auto wrong = checkContentType(exchange.request()))
+        return refuse(exchange, *wrong);
+    if (const auto failure = exchange.readBody())
+        return failure->status == 0 ? kClientLeft : answer(exchange, refusal(*failure));
+    return generate(exchange, isChat, Clock::now());
+}
+
 int TextServer::generate(http::Exchange& exchange, bool isChat, Clock::time_point arrival) {
     {
         const std::lock_guard lock(m_mutex);
@@ -198,13 +208,11 @@ int TextServer::generate(http::Exchange& exchange, bool isChat, Clock::time_poin
 }
 
 int TextServer::generateCounted(http::Exchange& exchange, bool isChat, Clock::time_point arrival) {
-    const http::Request& request = exchange.request();
-    if (auto wrong = checkContentType(request))
-        return refuse(exchange, *wrong);
     if (!m_backend.ready())
         return refuse(exchange,
                       {503, "The model is being loaded again: try in a moment.", "", "model_unavailable"});
-    auto read = isChat ? readChat(request.body, m_backend) : readCompletion(request.body, m_backend);
+    const std::string& body = exchange.request().body;
+    auto read = isChat ? readChat(body, m_backend) : readCompletion(body, m_backend);
     if (const auto* error = std::get_if<ApiError>(&read))
         return refuse(exchange, *error);
     auto& plan = std::get<TextPlan>(read);

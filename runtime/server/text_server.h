@@ -16,8 +16,8 @@ namespace workbench {
 struct ServedRequest {
     std::string method;
     std::string path;
-    int status = 0; ///< 499: the client left before the end
-    double seconds = 0;
+    int status = 0;     ///< 499: the client left before the end
+    double seconds = 0; ///< from its head to the end of the answer
 };
 
 struct TextServerOptions {
@@ -48,9 +48,10 @@ private:
         : m_options(std::move(options)), m_backend(backend) {}
 
     void handle(http::Exchange& exchange);
-    int dispatch(http::Exchange& exchange, std::chrono::steady_clock::time_point arrival);
+    int dispatch(http::Exchange& exchange);
     bool isAllowed(const http::Request& request) const;
     int health(http::Exchange& exchange);
+    int receive(http::Exchange& exchange, bool isChat);
     int generate(http::Exchange& exchange, bool isChat, std::chrono::steady_clock::time_point arrival);
     int generateCounted(http::Exchange& exchange, bool isChat, std::chrono::steady_clock::time_point arrival);
 

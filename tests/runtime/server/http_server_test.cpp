@@ -30,6 +30,14 @@ protected:
             [](Exchange& exchange) {
                 if (exchange.request().path == "/throw")
                     throw std::runtime_error("a library failed");
+                if (exchange.request().path == "/uninterested") {
+                    exchange.send({200, "text/plain", "no", {}});
+                    return;
+                }
+                if (const auto failure = exchange.readBody()) {
+                    exchange.send({failure->status, "text/plain", failure->message, {}});
+                    return;
+                }
                 if (exchange.request().path == "/chunks") {
                     exchange.begin({200, "text/plain", {}, {}});
                     exchange.part("one ");
@@ -117,6 +125,23 @@ TEST_F(HttpServer, RefusesABodyBeforeItIsSent) {
     client.send("POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9999999999\r\n\r\n");
     EXPECT_EQ(client.read().status, 413);
     EXPECT_TRUE(client.isClosed());
+}
+
+TEST_F(HttpServer, NeitherAsksForNorTakesABodyThatNobodyWants) {
+    RawClient waiting(port());
+    waiting.send(
+        "POST /uninterested HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+    EXPECT_EQ(waiting.read().status, 200);
+    EXPECT_TRUE(waiting.isClosed());
+    // What is a body is never read as the next request.
+    RawClient smuggling(port());
+    smuggling.send(post("/uninterested", get("/next")));
+    EXPECT_EQ(smuggling.read().headers.at("connection"), "close");
+    EXPECT_TRUE(smuggling.isClosed());
+    RawClient without(port());
+    without.send(post("/uninterested", "") + get("/next"));
+    EXPECT_EQ(without.read().status, 200);
+    EXPECT_EQ(without.read().body, "/next:");
 }
 
 TEST_F(HttpServer, LimitsTheHead) {

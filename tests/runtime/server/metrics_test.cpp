@@ -38,6 +38,20 @@ TEST_F(Routes, AskForTheKey) {
     EXPECT_EQ(call(get("/health")).first, 200);
 }
 
+TEST_F(Routes, DoNotListenToWhoHasNoKey) {
+    m_serverOptions.apiKey = "secret";
+    const auto statusOf = [&](const std::string& key) {
+        RawClient client(port());
+        client.send("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                    "Authorization: Bearer " +
+                    key + "\r\nContent-Length: 16000000\r\n\r\n{"); // and no more
+        return client.read().status;
+    };
+    m_serverOptions.http.limits.body = std::chrono::milliseconds(100);
+    EXPECT_EQ(statusOf("wrong"), 401);
+    EXPECT_EQ(statusOf("secret"), 408);
+}
+
 TEST_F(Routes, AnswerOnThisMachineToNamesThatNoOtherCanTake) {
     const auto statusFor = [&](const std::string& host) {
         return ask(port(), "GET /v1/models HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")

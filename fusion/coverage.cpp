@@ -1,9 +1,9 @@
 #include "fusion/coverage.h"
 
 #include "core/graph/module_path.h"
+#include "core/graph/op_classes.h"
 #include "fusion/experts.h"
 #include "fusion/match/pattern.h"
-#include "fusion/op_classes.h"
 
 #include <algorithm>
 #include <array>
@@ -20,13 +20,6 @@ bool oneOf(std::string_view op, const std::array<std::string_view, N>& ops) {
 /// Activations, and the fused op that holds one.
 bool activates(std::string_view op) {
     return isActivation(op) || op == "workbench.act_and_mul";
-}
-
-bool isProduct(std::string_view op) {
-    static constexpr std::array<std::string_view, 8> ops{"aten.linear",  "aten.addmm",      "aten.mm",
-                                                         "aten.matmul",  "aten.bmm",        "aten.einsum",
-                                                         "aten.baddbmm", "aten._grouped_mm"};
-    return oneOf(op, ops) || op.find("grouped_mm") != std::string_view::npos;
 }
 
 /// Ops that work on each element or only move elements: a chain of them leads from product to activation to
@@ -113,8 +106,7 @@ std::vector<NodeId> attentionOps(const GraphView& view, const std::vector<bool>&
 }
 
 bool isNorm(std::string_view op) {
-    return op == "aten.rsqrt" || isTorchNorm(op) ||
-           (op.starts_with("workbench.") && op.find("norm") != std::string_view::npos);
+    return op == "aten.rsqrt" || isTorchNorm(op) || isFusedNorm(op);
 }
 
 std::int64_t countNorms(const GraphView& view) {

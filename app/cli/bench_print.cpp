@@ -101,12 +101,16 @@ void printProfile(std::ostream& out, const BenchReport& report) {
         const double step = of.value("step_s", 0.0);
         if (!(steps > 0) || !(step > 0))
             continue;
-        const double outside = step - sumOf(of.value("kernels", json::object()));
         out << "  " << std::left << std::setw(7) << name << "step " << fixed(1000 * step / steps, 3)
-            << ", outside of the model " << fixed(1000 * (step - of.value("model_s", 0.0)) / steps, 3)
-            << ", outside of our kernels " << fixed(1000 * outside / steps, 3) << " ("
-            << fixed(100 * outside / step, 1) << " %)\n          "
-            << perStep(of.contains("families") ? of["families"] : of["kernels"], steps) << '\n';
+            << ", outside of the model " << fixed(1000 * (step - of.value("model_s", 0.0)) / steps, 3);
+        const json kernels = of.value("kernels", json::object()); // of a GPU's steps none
+        if (!kernels.empty()) {
+            const double outside = step - sumOf(kernels);
+            out << ", outside of our kernels " << fixed(1000 * outside / steps, 3) << " ("
+                << fixed(100 * outside / step, 1) << " %)\n          "
+                << perStep(of.value("families", kernels), steps);
+        }
+        out << '\n';
     }
 }
 

@@ -84,11 +84,12 @@ std::string latencies(const BenchReport& report) {
     return html + "</table>\n";
 }
 
-/// Milliseconds a step by name of a program's operators, and what is outside of the model.
+/// Milliseconds a step by name of a program's operators, where they are known, and what is outside of the
+/// model.
 std::map<std::string, double> partsOf(const json& profile) {
     std::map<std::string, double> parts;
     const double steps = std::max(1.0, profile.value("steps", 1.0));
-    const json& seconds = profile.contains("families") ? profile["families"] : profile["kernels"];
+    const json seconds = profile.value("families", profile.value("kernels", json::object()));
     for (const auto& [name, value] : seconds.items())
         if (value.is_number())
             parts[name] = 1000 * value.get<double>() / steps;
@@ -96,7 +97,7 @@ std::map<std::string, double> partsOf(const json& profile) {
     for (const auto& [name, ms] : parts)
         inside += ms;
     const double model = 1000 * profile.value("model_s", 0.0) / steps;
-    parts["between operators"] = std::max(0.0, model - inside);
+    parts[parts.empty() ? "the model" : "between operators"] = std::max(0.0, model - inside);
     parts["outside of the model"] = 1000 * profile.value("step_s", 0.0) / steps - model;
     return parts;
 }

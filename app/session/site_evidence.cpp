@@ -1,6 +1,7 @@
 #include "app/session/site_evidence.h"
 
 #include "app/session/plan_builder.h"
+#include "core/graph/op_classes.h"
 #include "core/support/real_text.h"
 #include "fusion/match/pattern.h"
 

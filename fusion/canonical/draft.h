@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
+#include "core/graph/op_classes.h"
 #include "fusion/match/graph_view.h"
 
 #include <deque>

@@ -1,5 +1,5 @@
+#include "core/graph/op_classes.h"
 #include "fusion/canonical/draft.h"
-#include "fusion/op_classes.h"
 
 /// t(), permute() of two dims and transpose() are aten.transpose.int with dim0 < dim1, counted from the
 /// front; dims of unsqueeze, squeeze, stack, mean and softmax are counted from the front too.

@@ -10,7 +10,7 @@
 namespace workbench {
 namespace {
 
-bool isView(std::string_view op) {
+bool givesShape(std::string_view op) {
     static constexpr std::array<std::string_view, 7> views{
         "aten.view.default",  "aten._unsafe_view.default", "aten.reshape.default", "aten.flatten.using_ints",
         "aten.unflatten.int", "aten.view_copy.default",    "aten.view_as.default"};
@@ -47,11 +47,11 @@ bool unfoldLinear(Draft& draft, ValueId self) {
 bool unifyViews(Draft& draft) {
     const DraftNode& node = draft.current();
     ValueId self = draft.input("self");
-    if (self == kNone || (!isView(node.node.op) && !keepsShape(node.op())))
+    if (self == kNone || (!givesShape(node.node.op) && !keepsShape(node.op())))
         return false;
     if (draft.meta(self).shape == node.meta().shape && draft.meta(self).dtype == node.meta().dtype)
         return draft.alias(self);
-    if (!isView(node.node.op))
+    if (!givesShape(node.node.op))
         return false;
     if (unfoldLinear(draft, self))
         return true;

@@ -1,7 +1,7 @@
 #include "fusion/match/context.h"
 
+#include "core/graph/op_classes.h"
 #include "fusion/match/pattern.h"
-#include "fusion/op_classes.h"
 
 #include <algorithm>
 

@@ -1,14 +1,9 @@
 #include "fusion/match/graph_view.h"
 
+#include "core/graph/op_classes.h"
 #include "core/support/real_text.h"
 
 namespace workbench {
-
-std::string_view baseName(std::string_view op) {
-    const std::size_t first = op.find('.');
-    const std::size_t second = first == std::string_view::npos ? first : op.find('.', first + 1);
-    return op.substr(0, second);
-}
 
 std::optional<double> number(const ArgumentValue* value) {
     if (!value)

@@ -11,9 +11,6 @@
 
 namespace workbench {
 
-/// "aten.add.Tensor" and "aten.add.Scalar" -> "aten.add".
-std::string_view baseName(std::string_view op);
-
 /// A number given as an argument, whatever its spelling; nullopt for tensors, symbols and absent arguments.
 std::optional<double> number(const ArgumentValue* value);
 /// A constant integer argument.

@@ -1,5 +1,6 @@
 #include "fusion/patterns/activations.h"
 
+#include "core/graph/op_classes.h"
 #include "fusion/match/graph_view.h"
 
 namespace workbench {

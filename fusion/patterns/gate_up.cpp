@@ -1,5 +1,5 @@
+#include "core/graph/op_classes.h"
 #include "fusion/coverage.h"
-#include "fusion/op_classes.h"
 #include "fusion/patterns/activations.h"
 #include "fusion/patterns/list.h"
 #include "fusion/patterns/present.h"

@@ -1,4 +1,4 @@
-#include "fusion/op_classes.h"
+#include "core/graph/op_classes.h"
 #include "fusion/patterns/activations.h"
 #include "fusion/patterns/moe_parts.h"
 

@@ -1,6 +1,6 @@
+#include "core/graph/op_classes.h"
 #include "fusion/experts.h"
 #include "fusion/match/dimension.h"
-#include "fusion/op_classes.h"
 #include "fusion/patterns/list.h"
 #include "fusion/patterns/present.h"
 

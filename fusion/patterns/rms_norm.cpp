@@ -1,7 +1,7 @@
 #include "fusion/patterns/rms_norm.h"
 
+#include "core/graph/op_classes.h"
 #include "fusion/match/expression.h"
-#include "fusion/op_classes.h"
 #include "fusion/patterns/list.h"
 #include "fusion/patterns/present.h"
 

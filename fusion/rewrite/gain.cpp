@@ -1,7 +1,7 @@
 #include "fusion/rewrite/gain.h"
 
+#include "core/graph/op_classes.h"
 #include "fusion/match/find.h"
-#include "fusion/op_classes.h"
 
 #include <set>
 

@@ -1,5 +1,6 @@
 #include "runtime/program/weight_use.h"
 
+#include "core/graph/op_classes.h"
 #include "runtime/ops/packed_weight.h"
 #include "runtime/program/scalar_types.h"
 
@@ -10,19 +11,13 @@
 namespace workbench {
 namespace {
 
-/// "aten.add.Tensor" without its overload.
-std::string_view plainName(const Node& node) {
-    const std::string_view op = node.op;
-    return op.substr(0, op.find('.', op.find('.') + 1));
-}
-
 template <std::size_t kCount>
 bool isOneOf(std::string_view name, const std::array<std::string_view, kCount>& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool isDefault(const Node& node, std::string_view name) {
-    return node.op == name || (plainName(node) == name && node.op.ends_with(".default"));
+    return node.op == name || (baseName(node.op) == name && node.op.ends_with(".default"));
 }
 
 /// weight[indices] with one tensor of indices.
@@ -44,17 +39,14 @@ bool isConstant(const TensorMeta& meta) {
 /// What a product multiplies, by the schemas' names; not what it adds.
 constexpr std::array<std::string_view, 9> kFactors{"input", "weight", "self",   "other",  "mat1",
                                                    "mat2",  "batch1", "batch2", "tensors"};
-constexpr std::array<std::string_view, 10> kProducts{
-    "aten.linear",  "aten.mm",     "aten.bmm", "aten.matmul",      "aten.addmm",
-    "aten.baddbmm", "aten.einsum", "aten.mv",  "aten._grouped_mm", "aten.addmv"};
 
 /// Values that `node` multiplies, when it is a product.
 std::vector<ValueId> factorsOf(const Node& node) {
-    const std::string_view name = plainName(node);
+    const std::string_view name = baseName(node.op);
     if (name == "workbench.moe_experts")
         return {operand(node, "gate_up"), operand(node, "down")};
     std::vector<ValueId> factors;
-    if (!isOneOf(name, kProducts))
+    if (!isProduct(name))
         return factors;
     const bool adds = name.starts_with("aten.add") || name == "aten.baddbmm"; // then self is the sum's
     for (const Argument& given : node.arguments) {
@@ -69,21 +61,13 @@ std::vector<ValueId> factorsOf(const Node& node) {
     return factors;
 }
 
-/// Ops whose results have the numbers of their operands, in another place or type.
-constexpr std::array<std::string_view, 27> kArrangements{"aten.t",        "aten.transpose",
-                                                         "aten.permute",  "aten.view",
-                                                         "aten.reshape",  "aten._unsafe_view",
-                                                         "aten.flatten",  "aten.unsqueeze",
-                                                         "aten.squeeze",  "aten.expand",
-                                                         "aten.slice",    "aten.select",
-                                                         "aten.narrow",   "aten.index",
-                                                         "aten.alias",    "aten.index_select",
-                                                         "aten.clone",    "aten.contiguous",
-                                                         "aten._to_copy", "aten.to",
-                                                         "aten.detach",   "aten.cat",
-                                                         "aten.stack",    "aten.split",
-                                                         "aten.chunk",    "aten.split_with_sizes",
-                                                         "aten.unbind"};
+/// Whether its results have the numbers of its operands, in another place or type.
+bool isArrangement(std::string_view name) {
+    static constexpr std::array<std::string_view, 10> kCopies{
+        "aten.index", "aten.index_select", "aten.clone",  "aten.contiguous", "aten._to_copy",
+        "aten.to",    "aten.flatten",      "aten.narrow", "aten.cat",        "aten.stack"};
+    return isView(name) || isOneOf(name, kCopies);
+}
 
 /// What stands between the product of a router and the selection: scores, biases, masks over groups.
 constexpr std::array<std::string_view, 13> kScores{
@@ -174,7 +158,7 @@ void WeightUses::findProducts(const std::vector<bool>& needed) {
         for (const ValueId id : factorsOf(node))
             if (id != kNone)
                 m_multiplied[static_cast<std::size_t>(id)] = true;
-        if (isOneOf(plainName(node), kArrangements) &&
+        if (isArrangement(baseName(node.op)) &&
             std::any_of(node.outputs.begin(), node.outputs.end(), isMarked))
             for (const ValueId id : operands(node))
                 m_multiplied[static_cast<std::size_t>(id)] = true;
@@ -186,14 +170,14 @@ void WeightUses::findRouters(const std::vector<bool>& needed) {
     const auto isMarked = [&](ValueId id) { return bool(m_routes[static_cast<std::size_t>(id)]); };
     for (std::size_t i = m_graph.nodes.size(); i-- > 0;) {
         const Node& node = m_graph.nodes[i];
-        const std::string_view name = plainName(node);
+        const std::string_view name = baseName(node.op);
         const bool marked = std::any_of(node.outputs.begin(), node.outputs.end(), isMarked);
         if (!needed[i] || (!marked && !isSelection(name)))
             continue;
-        if (isSelection(name) || isOneOf(name, kArrangements) || isOneOf(name, kScores))
+        if (isSelection(name) || isArrangement(name) || isOneOf(name, kScores))
             for (const ValueId id : operands(node))
                 m_routes[static_cast<std::size_t>(id)] = true;
-        else if (isOneOf(name, kProducts))
+        else if (isProduct(name))
             for (const std::string_view weight : {"weight", "mat2", "other"})
                 if (const ValueId id = operand(node, weight); id != kNone)
                     m_routes[static_cast<std::size_t>(id)] = true;

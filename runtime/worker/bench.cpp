@@ -1,6 +1,6 @@
-#include "runtime/worker/available_memory.h"
 #include "runtime/worker/bench_engines.h"
 #include "runtime/worker/bench_load.h"
+#include "runtime/worker/devices.h"
 #include "runtime/worker/workshop.h"
 
 namespace workbench {
@@ -93,10 +93,11 @@ Result<Reply> Workshop::bench(const Request& request) {
                                               request.cancelled(), events.observer());
     if (!measured)
         return measured.error();
+    const Program& program = (*first)->program();
     Reply reply{{{"native", engines.native()},
                  {"memory",
-                  {{"peak_bytes", peakMemoryBytes().value_or(0)},
-                   {"weight_bytes", (*first)->program().parameterBytes()},
+                  {{"peak_bytes", peakBytes(program.placement().device).value_or(0)},
+                   {"weight_bytes", program.parameterBytes()},
                    {"kv_cache_bytes", engines.cacheBytes()}}}},
                 {}};
     if (Json notes = engines.notes(); !notes.empty())

@@ -86,8 +86,7 @@ PagedKvOptions BenchEngines::cacheFor(const std::vector<AttentionShape>& shapes,
     return options;
 }
 
-Status BenchEngines::start(const std::string& name, std::unique_ptr<ModelRunner> runner,
-                           CachedRunner* program, const BlockLayout& layout) {
+Status BenchEngines::start(Entry entry, std::unique_ptr<ModelRunner> runner, const BlockLayout& layout) {
     EngineOptions options{.blocks = layout};
     options.blocks.reusePrefixes = false;
     for (const benchmark::Load& load : m_loads)
@@ -95,7 +94,8 @@ Status BenchEngines::start(const std::string& name, std::unique_ptr<ModelRunner>
     auto engine = Engine::create(options, std::move(runner));
     if (!engine)
         return engine.error();
-    m_entries.push_back({name, std::move(*engine), program});
+    entry.engine = std::move(*engine);
+    m_entries.push_back(std::move(entry));
     return Ok{};
 }
 
@@ -103,14 +103,15 @@ Status BenchEngines::add(const std::string& name, LanguageModel& model) {
     auto shapes = model.program().attentionShapes();
     if (!shapes)
         return shapes.error();
-    auto runner = makeRunner(model, cacheFor(*shapes, model.program().placement().device));
+    const c10::Device device = model.program().placement().device;
+    auto runner = makeRunner(model, cacheFor(*shapes, device));
     if (!runner)
         return runner.error();
     if (!m_original)
         m_original = &model;
     const BlockLayout layout = (*runner)->layout();
-    CachedRunner* program = runner->get();
-    return start(name, std::move(*runner), program, layout);
+    Entry entry{name, nullptr, runner->get(), device.is_cpu()};
+    return start(std::move(entry), std::move(*runner), layout);
 }
 
 void BenchEngines::add(const std::string& name, std::shared_ptr<native::Decoder> decoder) {
@@ -142,7 +143,7 @@ Status BenchEngines::addNative(const std::string& name, const std::shared_ptr<na
                      "The hand-written code computes other numbers than the model: its logits are " +
                          std::to_string(agreement->relativeError) + " of the largest apart.",
                      {}};
-    return start(name, std::move(*runner), nullptr, layout);
+    return start({name}, std::move(*runner), layout);
 }
 
 std::vector<benchmark::Contender> BenchEngines::contenders() const {
@@ -164,24 +165,25 @@ Result<Json> BenchEngines::profile(const benchmark::Load& load, const std::atomi
     Json all = Json::object();
     for (const Entry& entry : m_entries) {
         ops::KernelTimes kernels;
-        std::vector<double> seconds(entry.program ? entry.program->graph().nodes.size() : 0);
+        CachedRunner* const clocked = entry.isOnHost ? entry.program : nullptr;
+        std::vector<double> seconds(clocked ? clocked->graph().nodes.size() : 0);
         // The engine is idle: nothing runs until the load comes.
         ops::timeKernels(&kernels);
-        if (entry.program)
-            entry.program->timeNodes(&seconds);
+        if (clocked)
+            clocked->timeNodes(&seconds);
         auto sample = benchmark::runRound(*entry.engine, load, cancel, {});
         ops::timeKernels(nullptr);
-        if (entry.program)
-            entry.program->timeNodes(nullptr);
+        if (clocked)
+            clocked->timeNodes(nullptr);
         if (!sample)
             return sample.error();
-        all[entry.name] = {{"steps", sample->steps},
-                           {"step_s", sample->stepSeconds},
-                           {"model_s", sample->modelSeconds},
-                           {"kernels", kernelsJson(kernels)}};
-        if (entry.program) {
-            all[entry.name]["families"] = familiesJson(entry.program->graph(), seconds);
-            all[entry.name]["nodes"] = nodesJson(entry.program->graph(), seconds);
+        all[entry.name] = {
+            {"steps", sample->steps}, {"step_s", sample->stepSeconds}, {"model_s", sample->modelSeconds}};
+        if (entry.isOnHost)
+            all[entry.name]["kernels"] = kernelsJson(kernels);
+        if (clocked) {
+            all[entry.name]["families"] = familiesJson(clocked->graph(), seconds);
+            all[entry.name]["nodes"] = nodesJson(clocked->graph(), seconds);
         }
     }
     return all;

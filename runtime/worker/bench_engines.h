@@ -35,7 +35,8 @@ public:
     Json notes() const;
     /// Runs the load once more on each program with clocks at kernels and nodes: by program
     /// {"steps", "step_s", "model_s", "kernels": {name: seconds}, "families": {name: seconds}, "nodes": {name
-    /// of a value: seconds}}.
+    /// of a value: seconds}}. A GPU works through a step by itself, where clocks of the host see nothing:
+    /// only the first three.
     Result<Json> profile(const benchmark::Load& load, const std::atomic<bool>& cancel);
 
 private:
@@ -43,11 +44,11 @@ private:
         std::string name;
         std::unique_ptr<Engine> engine;
         CachedRunner* program = nullptr; ///< of the engine; null for hand-written code
+        bool isOnHost = true;
     };
     Status addNative(const std::string& name, const std::shared_ptr<native::Decoder>& decoder);
     PagedKvOptions cacheFor(const std::vector<AttentionShape>& shapes, c10::Device device);
-    Status start(const std::string& name, std::unique_ptr<ModelRunner> runner, CachedRunner* program,
-                 const BlockLayout& layout);
+    Status start(Entry entry, std::unique_ptr<ModelRunner> runner, const BlockLayout& layout);
 
     const std::vector<benchmark::Load>& m_loads;
     std::vector<Entry> m_entries;

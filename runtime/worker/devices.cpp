@@ -27,6 +27,8 @@ Placement placementOn(c10::Device device) {
     return Placement::on(device);
 }
 
+constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+
 } // namespace
 
 std::vector<std::string> deviceNames() {
@@ -58,10 +60,15 @@ std::optional<std::int64_t> availableBytes(c10::Device device) {
     if (device.is_cpu())
         return availableMemoryBytes();
     // What the allocator keeps of programs that are gone is as good as free.
-    constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
     const auto stats = at::accelerator::getDeviceStats(device.index());
     const std::int64_t kept = stats.reserved_bytes[kAll].current - stats.allocated_bytes[kAll].current;
     return static_cast<std::int64_t>(at::accelerator::getMemoryInfo(device.index()).first) + kept;
+}
+
+std::optional<std::int64_t> peakBytes(c10::Device device) {
+    if (device.is_cpu())
+        return peakMemoryBytes();
+    return at::accelerator::getDeviceStats(device.index()).allocated_bytes[kAll].peak;
 }
 
 } // namespace workbench

@@ -20,5 +20,7 @@ Result<Placement> placementNamed(const std::string& name);
 
 /// Memory that programs can still take there; nothing where the system does not tell.
 std::optional<std::int64_t> availableBytes(c10::Device device);
+/// What this process had there at most; of a GPU, in tensors.
+std::optional<std::int64_t> peakBytes(c10::Device device);
 
 } // namespace workbench

@@ -55,7 +55,8 @@ std::vector<OperatorTimes> operatorTimes(const json& profile) {
         const auto kernels = perStep(*found, "kernels", steps);
         auto families = perStep(*found, "families", steps);
         all.push_back({program, stepMs, stepMs - 1000 * numberOr(*found, "model_s", step) / steps,
-                       stepMs - sumOf(kernels), families.empty() ? kernels : std::move(families)});
+                       kernels.empty() ? kNone : stepMs - sumOf(kernels),
+                       families.empty() ? kernels : std::move(families)});
     }
     return all;
 }

@@ -14,7 +14,7 @@ struct OperatorTimes {
     QString program; ///< "before", "after", "native"
     double step = 0;
     double outsideModel = 0;            ///< scheduling, sampling
-    double outsideKernels = 0;          ///< of the whole step: in no kernel of ours
+    double outsideKernels = 0;          ///< of the whole step: in no kernel of ours; NaN: unknown
     std::map<QString, double> families; ///< by kind of operator
 };
 

@@ -44,6 +44,15 @@ TEST(BenchHtml, ShowsEveryProgramEveryComparisonAndWhereTimeGoes) {
     EXPECT_TRUE(html.ends_with("</html>\n"));
 }
 
+TEST(BenchHtml, SaysNothingOfOperatorsThatNoClockOfTheHostSees) {
+    BenchReport report = someReport();
+    report.profile["after"].erase("families");
+    const std::string html = benchHtml(report);
+    EXPECT_TRUE(has(html, "the model"));
+    EXPECT_TRUE(has(html, "outside of the model"));
+    EXPECT_FALSE(has(html, "between operators"));
+}
+
 TEST(BenchHtml, NeedsNoOtherFile) {
     const std::string html = benchHtml(someReport());
     for (const char* part : {"http://", "https://", "src=", "<link", "<script", "url("})

@@ -13,6 +13,9 @@ TEST(OpFamily, IsThatOfTheOperatorWhateverItsOverload) {
     EXPECT_EQ(opFamily("aten.linear.default"), "products");
     EXPECT_EQ(opFamily("aten.transpose.int"), "views");
     EXPECT_EQ(opFamily("aten.silu"), "activations");
+    EXPECT_EQ(opFamily("aten._grouped_mm.default"), "products");
+    EXPECT_EQ(opFamily("aten._fused_rms_norm.default"), "norms");
+    EXPECT_EQ(opFamily("aten.scaled_dot_product_attention.default"), "attention");
     EXPECT_EQ(opFamily("workbench.attention"), "attention");
     EXPECT_EQ(opFamily("workbench.qk_norm_rope"), "rotary");
     EXPECT_EQ(opFamily("workbench.add_rms_norm"), "norms");

@@ -119,6 +119,16 @@ TEST(OperatorTimesModel, TellsWhereTheTimeOfAStepGoesTheLongestFirst) {
     EXPECT_EQ(model.rowCount(), 0);
 }
 
+TEST(OperatorTimesModel, SaysNothingOfKernelsThatNoClockOfTheHostSees) {
+    OperatorTimesModel model;
+    model.setTimes(operatorTimes(
+        nlohmann::json::parse(R"({"after": {"steps": 4, "step_s": 0.040, "model_s": 0.036}})")));
+    ASSERT_EQ(model.rowCount(), 3);
+    EXPECT_EQ(textAt(model, 0, 0), "10.000 ms");
+    EXPECT_EQ(textAt(model, 1, 0), "1.000 ms");
+    EXPECT_EQ(textAt(model, 2, 0), "");
+}
+
 TEST(OperatorTimes, WhatAnotherVersionsWorkerSaysIsLeftOutWhereItMakesNoSense) {
     for (const char* text :
          {"null", "3", "[]", "{}", R"({"after": 3})", R"({"after": {"steps": "many", "step_s": 1}})",

@@ -1,4 +1,4 @@
-#include "fusion/op_classes.h"
+#include "core/graph/op_classes.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,10 @@ bool oneOf(std::string_view op, const std::array<std::string_view, N>& ops) {
 }
 
 } // namespace
+
+std::string_view baseName(std::string_view op) {
+    return op.substr(0, op.find('.', op.find('.') + 1));
+}
 
 bool isActivation(std::string_view op) {
     static constexpr std::array<std::string_view, 14> kOps{
@@ -28,6 +32,13 @@ bool isView(std::string_view op) {
         "aten.unsqueeze", "aten.squeeze", "aten.expand",       "aten.select",           "aten.unbind",
         "aten.alias",     "aten.detach"};
     return oneOf(op, kOps);
+}
+
+bool isProduct(std::string_view op) {
+    static constexpr std::array<std::string_view, 9> kOps{"aten.linear",  "aten.addmm", "aten.mm",
+                                                          "aten.matmul",  "aten.bmm",   "aten.einsum",
+                                                          "aten.baddbmm", "aten.mv",    "aten.addmv"};
+    return oneOf(op, kOps) || op.find("grouped_mm") != std::string_view::npos;
 }
 
 bool isMatmul(std::string_view op) {
@@ -47,6 +58,12 @@ bool isTorchNorm(std::string_view op) {
                                                               "aten.group_norm", "aten.native_group_norm",
                                                               "aten.batch_norm", "aten.instance_norm"};
     return isTorchRmsNorm(op) || oneOf(op, kCentred);
+}
+
+bool isFusedNorm(std::string_view op) {
+    static constexpr std::array<std::string_view, 3> kOps{"workbench.rms_norm", "workbench.add_rms_norm",
+                                                          "workbench.qk_norm_rope"};
+    return oneOf(op, kOps);
 }
 
 bool isFusedAttention(std::string_view op) {

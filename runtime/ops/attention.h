@@ -1,4 +1,11 @@
-// Scaled dot-product attention over sequences that lie side by side, and over a cache of one sequence.
+// Scaled dot-product attention, in the forms that programs run:
+//
+//   attention()           sequences side by side, without a cache: verification, training     attention.cpp
+//   attentionWithCache()  one sequence over a cache in one piece: a program by itself          attention.cpp
+//   attentionPaged()      any sequences over a paged cache, as the host knows them: the
+//                         engine's form on the CPU                                   attention_paged.cpp
+//   attentionOnTables()   the same as tensors of a device know them: the engine's form on
+//                         a GPU, with flash attention for prompts                   attention_tables.cpp
 //
 //   logit(i, j) = scale * query_i . key_j
 //                 then softcap * tanh(logit / softcap) if softcap is not 0

@@ -28,11 +28,11 @@ at::Tensor attentionOp(const at::Tensor& query, const at::Tensor& key, const at:
                       softcap, sinks, slopes});
 }
 
-at::Tensor attentionPagedOp(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                            const at::Tensor& positions, const at::Tensor& keyPages,
-                            const at::Tensor& valuePages, const at::Tensor& sequences,
-                            const at::Tensor& blocks, double scale, c10::string_view mask, int64_t window,
-                            double softcap, const Optional& sinks, const Optional& slopes) {
+at::Tensor attentionOnTablesOp(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                               const at::Tensor& positions, const at::Tensor& keyPages,
+                               const at::Tensor& valuePages, const at::Tensor& sequences,
+                               const at::Tensor& blocks, double scale, c10::string_view mask, int64_t window,
+                               double softcap, const Optional& sinks, const Optional& slopes) {
     const AttentionArgs args{query,  key,     value, positions, 0, scale, parseMask("attention", mask),
                              window, softcap, sinks, slopes};
     PagedKvView cache{keyPages, valuePages};
@@ -137,12 +137,12 @@ TORCH_LIBRARY(workbench_engine, library) {
 }
 
 TORCH_LIBRARY_IMPL(workbench_engine, CPU, library) {
-    library.impl("attention_paged", OnDevice<&attentionPagedOp>::call);
+    library.impl("attention_on_tables", OnDevice<&attentionOnTablesOp>::call);
 }
 
 TORCH_LIBRARY_IMPL(workbench_engine, CUDA, library) {
     if (cudaKernels() != nullptr)
-        library.impl("attention_paged", OnDevice<&attentionPagedOp>::call);
+        library.impl("attention_on_tables", OnDevice<&attentionOnTablesOp>::call);
 }
 
 } // namespace workbench::ops

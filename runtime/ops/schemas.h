@@ -30,11 +30,11 @@ inline constexpr Schema kSchemas[] = {
 };
 
 /// Of the library alone, in a namespace workbench_engine: no exported program has them, and the package does
-/// not. attention_paged is attentionOnTables() for tests from Python; it makes the tables on the host, and so
-/// waits for the device.
+/// not. attention_on_tables is attentionOnTables() for tests from Python; it makes the tables on the host,
+/// and so waits for the device.
 inline constexpr Schema kEngineSchemas[] = {
-    {"attention_paged",
-     "attention_paged(Tensor query, Tensor key, Tensor value, Tensor positions, Tensor(a!) key_pages, "
+    {"attention_on_tables",
+     "attention_on_tables(Tensor query, Tensor key, Tensor value, Tensor positions, Tensor(a!) key_pages, "
      "Tensor(b!) value_pages, Tensor sequences, Tensor blocks, *, float scale, str mask, int window, "
      "float softcap, Tensor? sinks, Tensor? slopes) -> Tensor"},
 };

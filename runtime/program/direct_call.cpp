@@ -6,16 +6,16 @@
 #include "runtime/ops/linear.h"
 #include "runtime/ops/norm.h"
 #include "runtime/ops/rope.h"
+#include "runtime/program/pick_call.h"
 #include "runtime/program/program.h"
 #include "runtime/program/view_call.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/index.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 namespace workbench {
@@ -28,27 +28,36 @@ at::Tensor& valueOf(Values& values, ValueId id) {
     return values[static_cast<std::size_t>(id)];
 }
 
-/// A node's arguments by their place in the schema.
+/// A node's arguments by their names in the operator's schema.
 class Arguments {
 public:
     explicit Arguments(const BoundNode& node) : m_node(node) {}
 
     /// The value that a run brings for the argument; kNone for a constant.
-    ValueId value(std::size_t argument) const {
+    ValueId value(std::string_view name) const {
         for (const BoundNode::Slot& slot : m_node.slots)
-            if (slot.argument == argument && slot.kind == BoundNode::Slot::Kind::tensor)
+            if (slot.argument == placeOf(name) && slot.kind == BoundNode::Slot::Kind::tensor)
                 return slot.values[0];
         return kNone;
     }
-    double number(std::size_t argument) const { return m_node.arguments[argument].toDouble(); }
-    std::int64_t integer(std::size_t argument) const { return m_node.arguments[argument].toInt(); }
-    std::string text(std::size_t argument) const { return m_node.arguments[argument].toStringRef(); }
+    double number(std::string_view name) const { return m_node.arguments[placeOf(name)].toDouble(); }
+    std::int64_t integer(std::string_view name) const { return m_node.arguments[placeOf(name)].toInt(); }
+    std::string text(std::string_view name) const { return m_node.arguments[placeOf(name)].toStringRef(); }
     ValueId output(std::size_t index) const { return m_node.outputs[index]; }
     const BoundNode& node() const { return m_node; }
 
 private:
+    std::size_t placeOf(std::string_view name) const {
+        const auto place = m_node.op.schema().argumentIndexWithName(name);
+        TORCH_CHECK(place, m_node.op.schema(), " has no argument '", name, "'.");
+        return static_cast<std::size_t>(*place);
+    }
     const BoundNode& m_node;
 };
+
+ops::NormSpec normSpec(const Arguments& a, const char* op) {
+    return {a.number("eps"), a.number("weight_offset"), ops::parseCast(op, a.text("cast"))};
+}
 
 OptionalTensor optionalAt(const Values& values, ValueId id) {
     return id == kNone ? OptionalTensor() : values[static_cast<std::size_t>(id)];
@@ -69,126 +78,157 @@ Function kernelCall(void (*ops::Kernels::*kernel)(const Call&), const std::optio
     };
 }
 
-Function rmsNorm(const Arguments& a) {
-    const ops::NormSpec spec{a.number(2), a.number(3), ops::parseCast("rms_norm", a.text(4))};
-    return [input = a.value(0), weight = a.value(1), output = a.output(0),
-            spec](Values& values, const SymTable&, const RunOptions&) {
-        at::Tensor& normed = valueOf(values, output);
-        const at::Tensor& x = valueOf(values, input);
+struct RmsNorm {
+    ValueId input, weight, output;
+    ops::NormSpec spec;
+
+    explicit RmsNorm(const Arguments& a)
+        : input(a.value("input")), weight(a.value("weight")), output(a.output(0)),
+          spec(normSpec(a, "rms_norm")) {}
+};
+
+Function rmsNorm(const Arguments& arguments) {
+    return [a = RmsNorm(arguments)](Values& values, const SymTable&, const RunOptions&) {
+        at::Tensor& normed = valueOf(values, a.output);
+        const at::Tensor& input = valueOf(values, a.input);
         if (normed.defined())
-            ops::rmsNormInto(normed, x, optionalAt(values, weight), spec);
+            ops::rmsNormInto(normed, input, optionalAt(values, a.weight), a.spec);
         else
-            normed = ops::rmsNorm(x, optionalAt(values, weight), spec);
+            normed = ops::rmsNorm(input, optionalAt(values, a.weight), a.spec);
     };
 }
 
-Prepare prepareRmsNorm(const Arguments& a) {
-    const ops::NormSpec spec{a.number(2), a.number(3), ops::parseCast("rms_norm", a.text(4))};
-    return [input = a.value(0), weight = a.value(1), output = a.output(0), spec](Values& values) {
+Prepare prepareRmsNorm(const Arguments& arguments) {
+    return [a = RmsNorm(arguments)](Values& values) {
         return kernelCall(&ops::Kernels::rmsNorm,
-                          ops::bindRmsNorm(valueOf(values, output), valueOf(values, input),
-                                           optionalAt(values, weight), spec));
+                          ops::bindRmsNorm(valueOf(values, a.output), valueOf(values, a.input),
+                                           optionalAt(values, a.weight), a.spec));
     };
 }
 
-Function addRmsNorm(const Arguments& a) {
-    const ops::NormSpec spec{a.number(3), a.number(4), ops::parseCast("add_rms_norm", a.text(5))};
-    return [input = a.value(0), residual = a.value(1), weight = a.value(2), first = a.output(0),
-            second = a.output(1), spec](Values& values, const SymTable&, const RunOptions&) {
-        at::Tensor& normed = valueOf(values, first);
-        at::Tensor& sum = valueOf(values, second);
-        const at::Tensor& x = valueOf(values, input);
-        const at::Tensor& added = valueOf(values, residual);
+struct AddRmsNorm {
+    ValueId input, residual, weight, normed, sum;
+    ops::NormSpec spec;
+
+    explicit AddRmsNorm(const Arguments& a)
+        : input(a.value("input")), residual(a.value("residual")), weight(a.value("weight")),
+          normed(a.output(0)), sum(a.output(1)), spec(normSpec(a, "add_rms_norm")) {}
+};
+
+Function addRmsNorm(const Arguments& arguments) {
+    return [a = AddRmsNorm(arguments)](Values& values, const SymTable&, const RunOptions&) {
+        at::Tensor& normed = valueOf(values, a.normed);
+        at::Tensor& sum = valueOf(values, a.sum);
+        const at::Tensor& input = valueOf(values, a.input);
+        const at::Tensor& residual = valueOf(values, a.residual);
         if (normed.defined())
-            ops::addRmsNormInto(normed, sum, x, added, optionalAt(values, weight), spec);
+            ops::addRmsNormInto(normed, sum, input, residual, optionalAt(values, a.weight), a.spec);
         else
-            std::tie(normed, sum) = ops::addRmsNorm(x, added, optionalAt(values, weight), spec);
+            std::tie(normed, sum) = ops::addRmsNorm(input, residual, optionalAt(values, a.weight), a.spec);
     };
 }
 
-Prepare prepareAddRmsNorm(const Arguments& a) {
-    const ops::NormSpec spec{a.number(3), a.number(4), ops::parseCast("add_rms_norm", a.text(5))};
-    return [input = a.value(0), residual = a.value(1), weight = a.value(2), normed = a.output(0),
-            sum = a.output(1), spec](Values& values) {
+Prepare prepareAddRmsNorm(const Arguments& arguments) {
+    return [a = AddRmsNorm(arguments)](Values& values) {
         return kernelCall(&ops::Kernels::rmsNorm,
-                          ops::bindAddRmsNorm(valueOf(values, normed), valueOf(values, sum),
-                                              valueOf(values, input), valueOf(values, residual),
-                                              optionalAt(values, weight), spec));
+                          ops::bindAddRmsNorm(valueOf(values, a.normed), valueOf(values, a.sum),
+                                              valueOf(values, a.input), valueOf(values, a.residual),
+                                              optionalAt(values, a.weight), a.spec));
     };
 }
 
-Function actAndMul(const Arguments& a) {
-    return [input = a.value(0), output = a.output(0), activation = ops::parseActivation(a.text(1))](
-               Values& values, const SymTable&, const RunOptions&) {
-        at::Tensor& product = valueOf(values, output);
+struct ActAndMul {
+    ValueId gateUp, output;
+    ops::Activation activation;
+
+    explicit ActAndMul(const Arguments& a)
+        : gateUp(a.value("gate_up")), output(a.output(0)),
+          activation(ops::parseActivation(a.text("activation"))) {}
+};
+
+Function actAndMul(const Arguments& arguments) {
+    return [a = ActAndMul(arguments)](Values& values, const SymTable&, const RunOptions&) {
+        at::Tensor& product = valueOf(values, a.output);
         if (product.defined())
-            ops::actAndMulInto(product, valueOf(values, input), activation);
+            ops::actAndMulInto(product, valueOf(values, a.gateUp), a.activation);
         else
-            product = ops::actAndMul(valueOf(values, input), activation);
+            product = ops::actAndMul(valueOf(values, a.gateUp), a.activation);
     };
 }
 
-Prepare prepareActAndMul(const Arguments& a) {
-    return [input = a.value(0), output = a.output(0),
-            activation = ops::parseActivation(a.text(1))](Values& values) {
-        return kernelCall(&ops::Kernels::actAndMul,
-                          ops::bindActAndMul(valueOf(values, output), valueOf(values, input), activation));
+Prepare prepareActAndMul(const Arguments& arguments) {
+    return [a = ActAndMul(arguments)](Values& values) {
+        return kernelCall(
+            &ops::Kernels::actAndMul,
+            ops::bindActAndMul(valueOf(values, a.output), valueOf(values, a.gateUp), a.activation));
     };
 }
 
-Function rope(const Arguments& a) {
-    return [query = a.value(0), key = a.value(1), cos = a.value(2), sin = a.value(3), first = a.output(0),
-            second = a.output(1),
-            style = ops::parseStyle("rope", a.text(4))](Values& values, const SymTable&, const RunOptions&) {
-        at::Tensor& q = valueOf(values, first);
-        at::Tensor& k = valueOf(values, second);
-        if (q.defined())
-            ops::ropeInto(q, k, valueOf(values, query), valueOf(values, key), valueOf(values, cos),
-                          valueOf(values, sin), style);
+struct Rope {
+    ValueId query, key, cos, sin, rotatedQuery, rotatedKey;
+    ops::RopeStyle style;
+
+    Rope(const Arguments& a, const char* op)
+        : query(a.value("query")), key(a.value("key")), cos(a.value("cos")), sin(a.value("sin")),
+          rotatedQuery(a.output(0)), rotatedKey(a.output(1)), style(ops::parseStyle(op, a.text("style"))) {}
+};
+
+Function rope(const Arguments& arguments) {
+    return [a = Rope(arguments, "rope")](Values& values, const SymTable&, const RunOptions&) {
+        at::Tensor& query = valueOf(values, a.rotatedQuery);
+        at::Tensor& key = valueOf(values, a.rotatedKey);
+        if (query.defined())
+            ops::ropeInto(query, key, valueOf(values, a.query), valueOf(values, a.key),
+                          valueOf(values, a.cos), valueOf(values, a.sin), a.style);
         else
-            std::tie(q, k) = ops::rope(valueOf(values, query), valueOf(values, key), valueOf(values, cos),
-                                       valueOf(values, sin), style);
+            std::tie(query, key) = ops::rope(valueOf(values, a.query), valueOf(values, a.key),
+                                             valueOf(values, a.cos), valueOf(values, a.sin), a.style);
     };
 }
 
-Prepare prepareRope(const Arguments& a) {
-    return [query = a.value(0), key = a.value(1), cos = a.value(2), sin = a.value(3), first = a.output(0),
-            second = a.output(1), style = ops::parseStyle("rope", a.text(4))](Values& values) {
+Prepare prepareRope(const Arguments& arguments) {
+    return [a = Rope(arguments, "rope")](Values& values) {
         return kernelCall(&ops::Kernels::rope,
-                          ops::bindRope(valueOf(values, first), valueOf(values, second),
-                                        valueOf(values, query), valueOf(values, key), valueOf(values, cos),
-                                        valueOf(values, sin), style));
+                          ops::bindRope(valueOf(values, a.rotatedQuery), valueOf(values, a.rotatedKey),
+                                        valueOf(values, a.query), valueOf(values, a.key),
+                                        valueOf(values, a.cos), valueOf(values, a.sin), a.style));
     };
 }
 
-Function qkNormRope(const Arguments& a) {
-    const ops::NormSpec spec{a.number(6), a.number(7), ops::parseCast("qk_norm_rope", a.text(8))};
-    return [query = a.value(0), key = a.value(1), queryWeight = a.value(2), keyWeight = a.value(3),
-            cos = a.value(4), sin = a.value(5), first = a.output(0), second = a.output(1), spec,
-            style = ops::parseStyle("qk_norm_rope", a.text(9))](Values& values, const SymTable&,
-                                                                const RunOptions&) {
-        at::Tensor& q = valueOf(values, first);
-        at::Tensor& k = valueOf(values, second);
-        const ops::QkNorm norm{optionalAt(values, queryWeight), optionalAt(values, keyWeight), spec};
-        if (q.defined())
-            ops::qkNormRopeInto(q, k, valueOf(values, query), valueOf(values, key), norm,
-                                valueOf(values, cos), valueOf(values, sin), style);
+struct QkNormRope : Rope {
+    ValueId queryWeight, keyWeight;
+    ops::NormSpec spec;
+
+    explicit QkNormRope(const Arguments& a)
+        : Rope(a, "qk_norm_rope"), queryWeight(a.value("query_weight")), keyWeight(a.value("key_weight")),
+          spec(normSpec(a, "qk_norm_rope")) {}
+
+    ops::QkNorm norm(const Values& values) const {
+        return {optionalAt(values, queryWeight), optionalAt(values, keyWeight), spec};
+    }
+};
+
+Function qkNormRope(const Arguments& arguments) {
+    return [a = QkNormRope(arguments)](Values& values, const SymTable&, const RunOptions&) {
+        at::Tensor& query = valueOf(values, a.rotatedQuery);
+        at::Tensor& key = valueOf(values, a.rotatedKey);
+        if (query.defined())
+            ops::qkNormRopeInto(query, key, valueOf(values, a.query), valueOf(values, a.key), a.norm(values),
+                                valueOf(values, a.cos), valueOf(values, a.sin), a.style);
         else
-            std::tie(q, k) = ops::qkNormRope(valueOf(values, query), valueOf(values, key), norm,
-                                             valueOf(values, cos), valueOf(values, sin), style);
+            std::tie(query, key) =
+                ops::qkNormRope(valueOf(values, a.query), valueOf(values, a.key), a.norm(values),
+                                valueOf(values, a.cos), valueOf(values, a.sin), a.style);
     };
 }
 
-Prepare prepareQkNormRope(const Arguments& a) {
-    const ops::NormSpec spec{a.number(6), a.number(7), ops::parseCast("qk_norm_rope", a.text(8))};
-    return [query = a.value(0), key = a.value(1), queryWeight = a.value(2), keyWeight = a.value(3),
-            cos = a.value(4), sin = a.value(5), first = a.output(0), second = a.output(1), spec,
-            style = ops::parseStyle("qk_norm_rope", a.text(9))](Values& values) {
-        const ops::QkNorm norm{optionalAt(values, queryWeight), optionalAt(values, keyWeight), spec};
+Prepare prepareQkNormRope(const Arguments& arguments) {
+    return [a = QkNormRope(arguments)](Values& values) {
         return kernelCall(&ops::Kernels::rope,
-                          ops::bindQkNormRope(valueOf(values, first), valueOf(values, second),
-                                              valueOf(values, query), valueOf(values, key), norm,
-                                              valueOf(values, cos), valueOf(values, sin), style));
+                          ops::bindQkNormRope(valueOf(values, a.rotatedQuery), valueOf(values, a.rotatedKey),
+                                              valueOf(values, a.query), valueOf(values, a.key),
+                                              a.norm(values), valueOf(values, a.cos), valueOf(values, a.sin),
+                                              a.style));
     };
 }
 
@@ -196,13 +236,13 @@ Prepare prepareQkNormRope(const Arguments& a) {
 class AttentionArguments {
 public:
     explicit AttentionArguments(const Arguments& a)
-        : m_query(a.value(0)), m_key(a.value(1)), m_value(a.value(2)), m_positions(a.value(3)),
-          m_sinks(a.value(9)), m_slopes(a.value(10)) {
-        m_constants.layer = a.integer(4);
-        m_constants.scale = a.number(5);
-        m_constants.mask = ops::parseMask("attention", a.text(6));
-        m_constants.window = a.integer(7);
-        m_constants.softcap = a.number(8);
+        : m_query(a.value("query")), m_key(a.value("key")), m_value(a.value("value")),
+          m_positions(a.value("positions")), m_sinks(a.value("sinks")), m_slopes(a.value("slopes")) {
+        m_constants.layer = a.integer("layer");
+        m_constants.scale = a.number("scale");
+        m_constants.mask = ops::parseMask("attention", a.text("mask"));
+        m_constants.window = a.integer("window");
+        m_constants.softcap = a.number("softcap");
     }
     ops::AttentionArgs of(const Values& values) const {
         const auto at = [&](ValueId id) { return values[static_cast<std::size_t>(id)]; };
@@ -249,34 +289,40 @@ Prepare prepareAttention(const Arguments& a) {
     };
 }
 
-Function linear(const Arguments& a) {
-    if (!a.node().packed)
+struct Linear {
+    ValueId input, bias, output;
+    std::shared_ptr<const ops::PackedWeight> weight;
+
+    explicit Linear(const Arguments& a)
+        : input(a.value("input")), bias(a.value("bias")), output(a.output(0)), weight(a.node().packed) {}
+};
+
+Function linear(const Arguments& arguments) {
+    if (!arguments.node().packed)
         return {};
-    return [input = a.value(0), bias = a.value(2), output = a.output(0),
-            weight = a.node().packed](Values& values, const SymTable&, const RunOptions&) {
-        at::Tensor& product = valueOf(values, output);
+    return [a = Linear(arguments)](Values& values, const SymTable&, const RunOptions&) {
+        at::Tensor& product = valueOf(values, a.output);
         if (product.defined())
-            ops::linearInto(product, valueOf(values, input), *weight, optionalAt(values, bias));
+            ops::linearInto(product, valueOf(values, a.input), *a.weight, optionalAt(values, a.bias));
         else
-            product = ops::linear(valueOf(values, input), *weight, optionalAt(values, bias));
+            product = ops::linear(valueOf(values, a.input), *a.weight, optionalAt(values, a.bias));
     };
 }
 
-Prepare prepareLinear(const Arguments& a) {
-    if (!a.node().packed)
+Prepare prepareLinear(const Arguments& arguments) {
+    if (!arguments.node().packed)
         return {};
-    return [input = a.value(0), bias = a.value(2), output = a.output(0),
-            weight = a.node().packed](Values& values) {
+    return [a = Linear(arguments)](Values& values) {
         return kernelCall(&ops::Kernels::linear,
-                          ops::bindLinear(valueOf(values, output), valueOf(values, input), *weight,
-                                          optionalAt(values, bias)));
+                          ops::bindLinear(valueOf(values, a.output), valueOf(values, a.input), *a.weight,
+                                          optionalAt(values, a.bias)));
     };
 }
 
 Function embedding(const Arguments& a) {
     if (!a.node().packed)
         return {};
-    return [indices = a.value(1), output = a.output(0),
+    return [indices = a.value("indices"), output = a.output(0),
             weight = a.node().packed](Values& values, const SymTable&, const RunOptions&) {
         at::Tensor& rows = valueOf(values, output);
         if (rows.defined())
@@ -284,64 +330,6 @@ Function embedding(const Arguments& a) {
         else
             rows = ops::embedding(*weight, valueOf(values, indices));
     };
-}
-
-/// Whether index() with a null and `rows` picks rows of one [1, rows, ...].
-bool picksRows(const at::Tensor& from, const at::Tensor& rows) {
-    return from.is_cpu() && from.dim() >= 3 && from.size(0) == 1 && from.is_contiguous() && rows.is_cpu() &&
-           rows.dim() == 1 && rows.scalar_type() == at::kLong && rows.is_contiguous();
-}
-
-void copyRows(const at::Tensor& from, const at::Tensor& rows, at::Tensor& to) {
-    const std::int64_t count = from.size(1);
-    // Not the stride: of a dimension of size 1, which any tensor may have anywhere, it means nothing.
-    const auto rowBytes = count > 0 ? from.nbytes() / static_cast<std::size_t>(count) : 0;
-    const auto* source = static_cast<const std::byte*>(from.const_data_ptr());
-    auto* target = static_cast<std::byte*>(to.mutable_data_ptr());
-    const auto* wanted = rows.const_data_ptr<std::int64_t>();
-    for (std::int64_t i = 0; i < rows.numel(); ++i) {
-        TORCH_CHECK_INDEX(wanted[i] >= -count && wanted[i] < count, "row ", wanted[i], " is not one of the ",
-                          count, ".");
-        const std::int64_t row = wanted[i] < 0 ? wanted[i] + count : wanted[i];
-        std::copy_n(source + static_cast<std::size_t>(row) * rowBytes, rowBytes,
-                    target + static_cast<std::size_t>(i) * rowBytes);
-    }
-}
-
-/// aten.index(self, [null, rows]): a language model picks the tokens whose logits are wanted. Empty for any
-/// other use.
-DirectCall pickCall(const BoundNode& node) {
-    using Kind = BoundNode::Slot::Kind;
-    const auto slot = [&](std::size_t argument, Kind kind) -> const BoundNode::Slot* {
-        for (const BoundNode::Slot& it : node.slots)
-            if (it.argument == argument && it.kind == kind)
-                return &it;
-        return nullptr;
-    };
-    const BoundNode::Slot* self = slot(0, Kind::tensor);
-    const BoundNode::Slot* indices = slot(1, Kind::optionalTensorList);
-    if (node.packed || !self || !indices || indices->values.size() != 2 || indices->values[0] != kNone ||
-        indices->values[1] == kNone)
-        return {};
-    const auto call = [from = self->values[0], which = indices->values[1],
-                       output = node.outputs[0]](Values& values, const SymTable&, const RunOptions&) {
-        const at::Tensor& all = valueOf(values, from);
-        const at::Tensor& rows = valueOf(values, which);
-        at::Tensor& picked = valueOf(values, output);
-        if (picksRows(all, rows)) {
-            if (!picked.defined()) {
-                at::DimVector shape(all.sizes());
-                shape[1] = rows.numel();
-                picked = ops::emptyOf(shape, all);
-            }
-            copyRows(all, rows, picked);
-        } else if (const at::Tensor made = at::index(all, {std::nullopt, rows}); picked.defined()) {
-            picked.copy_(made);
-        } else {
-            picked = made;
-        }
-    };
-    return {.call = call, .memory = DirectCall::Memory::given};
 }
 
 /// Every tensor argument comes from one value, and all else is constant: the dispatcher takes the others.
@@ -402,7 +390,7 @@ DirectCall directCall(const BoundNode& node) {
     if (make->second.prepare)
         direct.prepare = make->second.prepare(arguments);
     if (node.attention != kNone)
-        direct.varying = arguments.value(3);
+        direct.varying = arguments.value("positions");
     return direct;
 }
 

@@ -25,8 +25,8 @@ from workbench_ops import activation
 TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 2**-7, torch.float16: 2**-10}
 
 
-def paged_attention(query: Tensor, key: Tensor, value: Tensor, positions: Tensor, key_pages: Tensor, value_pages: Tensor, sequences: Tensor, blocks: Tensor,
-                    *, scale: float, mask: str, window: int, softcap: float, sinks: Tensor | None, slopes: Tensor | None) -> tuple[Tensor, ...]:  # fmt: skip
+def attention_on_tables(query: Tensor, key: Tensor, value: Tensor, positions: Tensor, key_pages: Tensor, value_pages: Tensor, sequences: Tensor, blocks: Tensor,
+                        *, scale: float, mask: str, window: int, softcap: float, sinks: Tensor | None, slopes: Tensor | None) -> tuple[Tensor, ...]:  # fmt: skip
     """Output and pages."""
     slots = key_pages.shape[2]
     pages = [key_pages.clone(), value_pages.clone()]
@@ -48,14 +48,14 @@ def paged_attention(query: Tensor, key: Tensor, value: Tensor, positions: Tensor
     return torch.stack(rows)[None].to(query.dtype), *pages
 
 
-def paged_operator(*args: Tensor, **kwargs: Any) -> tuple[Tensor, ...]:
+def tables_operator(*args: Tensor, **kwargs: Any) -> tuple[Tensor, ...]:
     """Its pages are results, too."""
-    return torch.ops.workbench_engine.attention_paged(*args, **kwargs), args[4], args[5]
+    return torch.ops.workbench_engine.attention_on_tables(*args, **kwargs), args[4], args[5]
 
 
 # A mask is for tracers alone: no program computes it.
 REFERENCES: dict[str, Callable[..., Any]] = {op: reference for op, reference in workbench_ops.REFERENCES.items() if op != "mask"}
-REFERENCES["attention_paged"] = paged_attention
+REFERENCES["attention_on_tables"] = attention_on_tables
 
 
 @dataclass
@@ -128,7 +128,7 @@ def paged_case(parts: tuple[tuple[int, int], ...], heads: int, kv_heads: int, wi
     plain = {"scale": width**-0.5, "mask": "causal", "window": 0, "softcap": 0.0, "sinks": None, "slopes": None}
     longest = max(before + fresh for before, fresh in parts)
     about = f"{', '.join(changes) or 'causal'}, {len(parts)} sequences of at most {longest}, {tokens} tokens, {heads}/{kv_heads} heads of {width}/{value_width}"
-    return "attention_paged", Case(about, (query, key, value, positions, *pages, sequences, blocks), {**plain, **changes})
+    return "attention_on_tables", Case(about, (query, key, value, positions, *pages, sequences, blocks), {**plain, **changes})
 
 
 def paged_cases(dtype: torch.dtype) -> Iterator[tuple[str, Case]]:
@@ -216,7 +216,7 @@ def check(op: str, case: Case, dtype: torch.dtype, device: str, verdict: Verdict
     expected = tensors(REFERENCES[op](*case.args, **case.kwargs))
     args = [moved(value, device) for value in case.args]
     kwargs = {name: moved(value, device) for name, value in case.kwargs.items()}
-    operator = paged_operator if op == "attention_paged" else getattr(torch.ops.workbench, op)
+    operator = tables_operator if op == "attention_on_tables" else getattr(torch.ops.workbench, op)
     try:
         found = tensors(operator(*args, **kwargs))
         again = tensors(operator(*args, **kwargs))
@@ -250,7 +250,7 @@ def main() -> int:
         for op, case in cases(dtype):
             check(op, case, dtype, given.device, verdicts[op], timed=given.device == "cuda")
         for op, verdict in verdicts.items():
-            namespace = "workbench_engine" if op == "attention_paged" else "workbench"
+            namespace = "workbench_engine" if op == "attention_on_tables" else "workbench"
             if not torch._C._dispatch_has_kernel_for_dispatch_key(f"{namespace}::{op}", key):
                 verdict.faults.insert(0, f"the library has no kernel for {key}")
             wrong = wrong or bool(verdict.faults)

@@ -12,6 +12,9 @@
 
 namespace workbench::ops::cuda {
 
+inline constexpr int kWarp = 32; ///< threads that move together; shuffles reach so far
+inline constexpr unsigned kWholeWarp = 0xffffffffu;
+
 template <typename T>
 using Acc = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -23,30 +26,30 @@ __device__ Acc<T> rounded(Acc<T> value) {
 
 template <typename S>
 __device__ S warpSum(S value) {
-    for (int offset = 16; offset > 0; offset /= 2)
-        value += __shfl_xor_sync(0xffffffffu, value, offset);
+    for (int offset = kWarp / 2; offset > 0; offset /= 2)
+        value += __shfl_xor_sync(kWholeWarp, value, offset);
     return value;
 }
 
 template <typename S>
 __device__ S warpMax(S value) {
-    for (int offset = 16; offset > 0; offset /= 2)
-        value = max(value, __shfl_xor_sync(0xffffffffu, value, offset));
+    for (int offset = kWarp / 2; offset > 0; offset /= 2)
+        value = max(value, __shfl_xor_sync(kWholeWarp, value, offset));
     return value;
 }
 
-/// Reduces over a block whose size is a multiple of 32; every thread gets the result. `shared` has room for
-/// 32 values.
+/// Reduces over a block of whole warps; every thread gets the result. `shared` has room for a value of each
+/// of them, of which there are kWarp at most.
 template <typename S, typename F>
 __device__ S blockReduce(S value, S identity, S* shared, F warpReduce) {
-    const int lane = threadIdx.x % 32;
-    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % kWarp;
+    const int warp = threadIdx.x / kWarp;
     value = warpReduce(value);
     __syncthreads(); // the last reduction's readers are done
     if (lane == 0)
         shared[warp] = value;
     __syncthreads();
-    return warpReduce(lane < static_cast<int>(blockDim.x / 32) ? shared[lane] : identity);
+    return warpReduce(lane < static_cast<int>(blockDim.x / kWarp) ? shared[lane] : identity);
 }
 
 template <typename S>

@@ -8,7 +8,7 @@ namespace cuda {
 namespace {
 
 constexpr int kWarps = 8;
-constexpr int kThreads = 32 * kWarps;
+constexpr int kThreads = kWarp * kWarps;
 
 dim3 gridFor(int64_t x, int64_t y) {
     const int64_t gridY = std::min<int64_t>(y, 32768); // the y and z sizes of a grid end at 65535
@@ -25,7 +25,7 @@ template <typename T>
 __global__ void productKernel(MoeProductCall call) {
     using S = Acc<T>;
     const int64_t pair = secondIndex();
-    const int64_t output = blockIdx.x * static_cast<int64_t>(kWarps) + threadIdx.x / 32;
+    const int64_t output = blockIdx.x * static_cast<int64_t>(kWarps) + threadIdx.x / kWarp;
     if (pair >= call.pairs || output >= call.outputs)
         return;
     const int64_t row = call.inputRows ? call.inputRows[pair] : pair;
@@ -33,10 +33,10 @@ __global__ void productKernel(MoeProductCall call) {
     const T* weight =
         static_cast<const T*>(call.weights) + (call.experts[pair] * call.outputs + output) * call.columns;
     S sum = 0;
-    for (int64_t i = threadIdx.x % 32; i < call.columns; i += 32)
+    for (int64_t i = threadIdx.x % kWarp; i < call.columns; i += kWarp)
         sum += static_cast<S>(weight[i]) * static_cast<S>(input[i]);
     sum = warpSum(sum);
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % kWarp == 0)
         static_cast<T*>(call.output)[pair * call.outputs + output] = static_cast<T>(sum);
 }
 

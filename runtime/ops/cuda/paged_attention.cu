@@ -10,7 +10,7 @@ namespace workbench::ops::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
+constexpr int kWarps = kThreads / kWarp;
 constexpr int kJoinThreads = 128;
 constexpr int64_t kMostWidth = 1024;
 
@@ -140,7 +140,7 @@ __device__ void scoreKeys(const PagedRowsCall& call, const Work& work, const Acc
                 S dot = dots[k][h];
 #pragma unroll
                 for (int offset = 1; offset < kLanes; offset *= 2)
-                    dot += __shfl_xor_sync(0xffffffffu, dot, offset);
+                    dot += __shfl_xor_sync(kWholeWarp, dot, offset);
                 if (h % kLanes == lane && h < work.heads && i < count)
                     scratch.scores[i * kHeads + h] =
                         logit<T>(call, dot, work.head + h, first + i - work.position);
@@ -153,13 +153,13 @@ __device__ void scoreKeys(const PagedRowsCall& call, const Work& work, const Acc
 /// barrier stands before and after `warps` is written.
 template <int kHeads, typename S, typename F>
 __device__ S reduceHead(S value, S (&warps)[kWarps][kHeads], F combine) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
 #pragma unroll
-    for (int offset = 16; offset >= kHeads; offset /= 2)
-        value = combine(value, __shfl_xor_sync(0xffffffffu, value, offset));
+    for (int offset = kWarp / 2; offset >= kHeads; offset /= 2)
+        value = combine(value, __shfl_xor_sync(kWholeWarp, value, offset));
     __syncthreads();
     if (lane < kHeads)
-        warps[threadIdx.x / 32][lane] = value;
+        warps[threadIdx.x / kWarp][lane] = value;
     __syncthreads();
     value = warps[0][lane % kHeads];
 #pragma unroll

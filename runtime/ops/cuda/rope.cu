@@ -25,7 +25,7 @@ __device__ HeadReader<T> readHead(const RopeCall& call, const T* x, int side, in
     if (!call.norm)
         return {x, nullptr, nullptr, S(0)};
     S squares = 0;
-    for (int64_t i = lane; i < call.width; i += 32) {
+    for (int64_t i = lane; i < call.width; i += kWarp) {
         const S value = static_cast<S>(x[i]);
         squares += value * value;
     }
@@ -38,9 +38,9 @@ __device__ HeadReader<T> readHead(const RopeCall& call, const T* x, int side, in
 template <typename T>
 __global__ void ropeKernel(RopeCall call) {
     using S = Acc<T>;
-    const int lane = threadIdx.x % 32;
+    const int lane = threadIdx.x % kWarp;
     const int64_t heads = call.sides[0].heads + call.sides[1].heads;
-    const int64_t unit = blockIdx.x * static_cast<int64_t>(kWarps) + threadIdx.x / 32;
+    const int64_t unit = blockIdx.x * static_cast<int64_t>(kWarps) + threadIdx.x / kWarp;
     if (unit >= call.batch * call.tokens * heads)
         return;
     const int64_t batch = unit / heads / call.tokens;
@@ -56,7 +56,7 @@ __global__ void ropeKernel(RopeCall call) {
     const T* sin = static_cast<const T*>(call.sin) + batch * call.sinStrides[0] + token * call.sinStrides[1];
     const HeadReader<T> read = readHead(call, x, side, lane);
     const int64_t half = call.rotaryWidth / 2;
-    for (int64_t pair = lane; pair < half; pair += 32) {
+    for (int64_t pair = lane; pair < half; pair += kWarp) {
         const int64_t i = call.style == RopeStyle::Half ? pair : 2 * pair;
         const int64_t j = call.style == RopeStyle::Half ? pair + half : 2 * pair + 1;
         const S first = read(i);
@@ -66,7 +66,7 @@ __global__ void ropeKernel(RopeCall call) {
         output[j] = static_cast<T>(rounded<T>(second * static_cast<S>(cos[j])) +
                                    rounded<T>(first * static_cast<S>(sin[j])));
     }
-    for (int64_t i = call.rotaryWidth + lane; i < call.width; i += 32)
+    for (int64_t i = call.rotaryWidth + lane; i < call.width; i += kWarp)
         output[i] = static_cast<T>(read(i));
 }
 
@@ -76,7 +76,7 @@ void rope(const RopeCall& call) {
     const int64_t units = call.batch * call.tokens * (call.sides[0].heads + call.sides[1].heads);
     const auto blocks = static_cast<unsigned>((units + kWarps - 1) / kWarps);
     const auto stream = c10::cuda::getCurrentCUDAStream();
-    WORKBENCH_DISPATCH(call.dtype, (ropeKernel<T><<<blocks, kWarps * 32, 0, stream>>>(call)))
+    WORKBENCH_DISPATCH(call.dtype, (ropeKernel<T><<<blocks, kWarps * kWarp, 0, stream>>>(call)))
     C10_CUDA_KERNEL_LAUNCH_CHECK();
 }
 

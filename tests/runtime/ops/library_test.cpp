@@ -32,7 +32,8 @@ TEST(OperatorLibrary, RegistersTheEnginesOperatorsToo) {
 }
 
 TEST(OperatorLibrary, StoresInThePagesThatAnOperatorIsGiven) {
-    const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("workbench_engine::attention_paged", "");
+    const auto op =
+        c10::Dispatcher::singleton().findSchemaOrThrow("workbench_engine::attention_on_tables", "");
     const at::Tensor query = at::randn({1, 4, 3, 16});
     const at::Tensor key = at::randn({1, 2, 3, 16});
     const at::Tensor value = at::randn({1, 2, 3, 8});

@@ -59,4 +59,12 @@ private:
 struct Ok {};
 using Status = Result<Ok>;
 
+/// That of the first that has one; null where none has.
+template <typename... T>
+const Error* firstError(const Result<T>&... results) {
+    const Error* first = nullptr;
+    ((first = first || results ? first : &results.error()), ...);
+    return first;
+}
+
 } // namespace workbench

@@ -56,9 +56,9 @@ NormCast parseCast(const char* op, std::string_view name) {
                             Pair{"after_weight", NormCast::AfterWeight}});
 }
 
-Activation parseActivation(std::string_view name) {
+Activation parseActivation(const char* op, std::string_view name) {
     using Pair = std::pair<std::string_view, Activation>;
-    return parse("act_and_mul", "activation", name,
+    return parse(op, "activation", name,
                  std::array{Pair{"silu", Activation::Silu}, Pair{"gelu", Activation::Gelu},
                             Pair{"gelu_tanh", Activation::GeluTanh}, Pair{"relu", Activation::Relu},
                             Pair{"sigmoid", Activation::Sigmoid}});

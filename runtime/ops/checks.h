@@ -14,7 +14,7 @@ namespace workbench::ops {
 
 /// The schemas' string arguments.
 NormCast parseCast(const char* op, std::string_view name);
-Activation parseActivation(std::string_view name);
+Activation parseActivation(const char* op, std::string_view name);
 RopeStyle parseStyle(const char* op, std::string_view name);
 MaskKind parseMask(const char* op, std::string_view name);
 RouteOrder parseRouteOrder(std::string_view name);

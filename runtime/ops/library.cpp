@@ -55,7 +55,7 @@ std::tuple<at::Tensor, at::Tensor> addRmsNormOp(const at::Tensor& input, const a
 }
 
 at::Tensor actAndMulOp(const at::Tensor& gateUp, c10::string_view activation) {
-    return actAndMul(gateUp, parseActivation(activation));
+    return actAndMul(gateUp, parseActivation("act_and_mul", activation));
 }
 
 std::tuple<at::Tensor, at::Tensor> ropeOp(const at::Tensor& query, const at::Tensor& key,
@@ -76,7 +76,8 @@ std::tuple<at::Tensor, at::Tensor> qkNormRopeOp(const at::Tensor& query, const a
 
 at::Tensor moeExpertsOp(const at::Tensor& hidden, const at::Tensor& routingWeights, const at::Tensor& indices,
                         const at::Tensor& gateUp, const at::Tensor& down, c10::string_view activation) {
-    return moeExperts({hidden, routingWeights, indices, parseActivation(activation)}, gateUp, down);
+    return moeExperts({hidden, routingWeights, indices, parseActivation("moe_experts", activation)}, gateUp,
+                      down);
 }
 
 std::tuple<at::Tensor, at::Tensor> moeRouteOp(const at::Tensor& logits, int64_t topK, c10::string_view order,

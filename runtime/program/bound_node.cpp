@@ -147,7 +147,7 @@ ops::PackedWeight packedOr(const std::shared_ptr<const ops::PackedWeight>& packe
 
 at::Tensor callExperts(const BoundNode& node, const torch::jit::Stack& stack) {
     const ops::MoeArgs args{stack[0].toTensor(), stack[1].toTensor(), stack[2].toTensor(),
-                            ops::parseActivation(stack[5].toStringView())};
+                            ops::parseActivation("moe_experts", stack[5].toStringView())};
     return ops::moeExperts(args, packedOr(node.packed, stack[kGateUp]),
                            packedOr(node.packedDown, stack[kDown]));
 }

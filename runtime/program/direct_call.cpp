@@ -143,7 +143,7 @@ struct ActAndMul {
 
     explicit ActAndMul(const Arguments& a)
         : gateUp(a.value("gate_up")), output(a.output(0)),
-          activation(ops::parseActivation(a.text("activation"))) {}
+          activation(ops::parseActivation("act_and_mul", a.text("activation"))) {}
 };
 
 Function actAndMul(const Arguments& arguments) {

@@ -63,11 +63,8 @@ Result<Reply> Workshop::bench(const Request& request) {
     auto names = required<std::vector<std::string>>(request.params(), "programs");
     auto wantsProfile = optional<bool>(request.params(), "profile", false);
     auto pauses = optional<bool>(request.params(), "pauses", false);
-    for (const Error* error :
-         {names ? nullptr : &names.error(), wantsProfile ? nullptr : &wantsProfile.error(),
-          pauses ? nullptr : &pauses.error()})
-        if (error)
-            return *error;
+    if (const Error* error = firstError(names, wantsProfile, pauses))
+        return *error;
     if (names->empty())
         return Error{ErrorCode::badInput, "A benchmark needs at least one program.", {}};
     auto first = modelNamed(names->front());

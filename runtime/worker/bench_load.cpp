@@ -22,10 +22,8 @@ Result<std::vector<benchmark::RequestSize>> traceSizes(const std::vector<Json>& 
         auto arrival = optional<double>(json, "arrival_s", 0);
         auto prompt = required<std::int64_t>(json, "prompt_tokens");
         auto fresh = required<std::int64_t>(json, "new_tokens");
-        for (const Error* error : {arrival ? nullptr : &arrival.error(), prompt ? nullptr : &prompt.error(),
-                                   fresh ? nullptr : &fresh.error()})
-            if (error)
-                return *error;
+        if (const Error* error = firstError(arrival, prompt, fresh))
+            return *error;
         if (*arrival < (sizes.empty() ? 0 : sizes.back().arrivalSeconds))
             return Error{
                 ErrorCode::badInput, "The requests of a trace must be in order of arrival, from 0 on.", {}};
@@ -68,12 +66,8 @@ Result<BenchWork> benchWork(const Json& params, std::int64_t vocabulary) {
     auto concurrency = optional<std::int64_t>(params, "concurrency", 1);
     auto prompts = optional<std::vector<Integers>>(params, "prompts", {});
     auto requests = optional<std::vector<Json>>(params, "requests", {});
-    for (const Error* error :
-         {prompt ? nullptr : &prompt.error(), fresh ? nullptr : &fresh.error(),
-          rounds ? nullptr : &rounds.error(), concurrency ? nullptr : &concurrency.error(),
-          prompts ? nullptr : &prompts.error(), requests ? nullptr : &requests.error()})
-        if (error)
-            return *error;
+    if (const Error* error = firstError(prompt, fresh, rounds, concurrency, prompts, requests))
+        return *error;
     if (*rounds < 1 || *fresh < 1 || *concurrency < 1)
         return tooSmall();
     if (*concurrency > kMostRequests || *fresh > kMostTokens)

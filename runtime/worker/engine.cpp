@@ -72,10 +72,8 @@ Result<Reply> Workshop::engine(const Request& request) {
     auto stepTokens = optional<std::int64_t>(params, "max_batch_tokens", 0);
     auto queued = optional<std::int64_t>(params, "max_queue", 0);
     auto bytes = optional<std::int64_t>(params, "kv_cache_bytes", 0);
-    for (const Error* error : {name ? nullptr : &name.error(), stepTokens ? nullptr : &stepTokens.error(),
-                               queued ? nullptr : &queued.error(), bytes ? nullptr : &bytes.error()})
-        if (error)
-            return *error;
+    if (const Error* error = firstError(name, stepTokens, queued, bytes))
+        return *error;
     if (auto model = modelNamed(*name); !model)
         return model.error();
     if (*stepTokens < 0 || *queued < 0 || *bytes < 0)

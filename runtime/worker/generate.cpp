@@ -45,11 +45,8 @@ Result<GenerationRequest> requestFromJson(const Json& params) {
     auto ignoreEos = optional<bool>(params, "ignore_eos", false);
     auto stopIds = optional<Integers>(params, "stop_ids", {});
     auto sampling = samplingFromJson(params);
-    for (const Error* error : {prompt ? nullptr : &prompt.error(), maxTokens ? nullptr : &maxTokens.error(),
-                               eos ? nullptr : &eos.error(), ignoreEos ? nullptr : &ignoreEos.error(),
-                               stopIds ? nullptr : &stopIds.error(), sampling ? nullptr : &sampling.error()})
-        if (error)
-            return *error;
+    if (const Error* error = firstError(prompt, maxTokens, eos, ignoreEos, stopIds, sampling))
+        return *error;
     GenerationRequest request;
     request.prompt = std::move(*prompt);
     request.sampling = *sampling;

@@ -1,5 +1,6 @@
 #include "core/graph/text.h"
 #include "runtime/worker/devices.h"
+#include "runtime/worker/load_checks.h"
 #include "runtime/worker/weight_spec.h"
 #include "runtime/worker/workshop.h"
 
@@ -52,50 +53,6 @@ private:
     Clock::time_point m_last = Clock::now();
 };
 
-/// The system ends a process that takes more than there is, without a word; so it is asked first.
-Status checkMemory(const WeightStore& store, const Graph& graph, c10::Device device) {
-    const std::int64_t bytes = store.missingBytes(graph);
-    const auto available = availableBytes(device);
-    if (!available || bytes <= *available)
-        return Ok{};
-    const auto gigabytes = [](std::int64_t count) {
-        const std::string digits = std::to_string(count / 100'000'000);
-        return (digits.size() > 1 ? digits.substr(0, digits.size() - 1) : "0") + "." + digits.back() + " GB";
-    };
-    return Error{
-        ErrorCode::runtimeFailed,
-        "The weights need " + gigabytes(bytes) + " of memory, but only " + gigabytes(*available) +
-            " are available" +
-            (device.is_cpu()
-                 ? std::string(": use a smaller dtype, weights in fewer bits (--weights int8 or int4), or "
-                               "a worker on a larger machine.")
-                 : " on " + device.str() + ": use a smaller dtype, or a larger GPU."),
-        {}};
-}
-
-/// Fewer bits are a matter of packed weights.
-Status checkPlacement(const Placement& placement, ops::WeightFormat format) {
-    if (placement.direct || format == ops::WeightFormat::stored)
-        return Ok{};
-    return Error{ErrorCode::badInput,
-                 "Weights in fewer bits are made for the CPU alone: leave out --weights " +
-                     std::string(ops::nameOf(format)) + ", or --device.",
-                 {}};
-}
-
-/// Fewer bits of nothing are the model as it is under another name.
-Status checkFormat(ops::WeightFormat format, const ProductWeights& weights) {
-    if (format == ops::WeightFormat::stored || weights.quantised.matrices > 0)
-        return Ok{};
-    const std::string name(ops::nameOf(format));
-    return Error{ErrorCode::badInput,
-                 "No weight of this model becomes " + name + ": the " +
-                     std::to_string(weights.stored.matrices + weights.precise.matrices) +
-                     " matrices that its products read stay as they are stored, so leave out --weights " +
-                     name + ".",
-                 name};
-}
-
 Json toJson(const ProductWeights& weights) {
     const auto count = [](const ProductWeights::Count& of) -> Json {
         return {{"matrices", of.matrices}, {"bytes", of.bytes}};
@@ -103,32 +60,6 @@ Json toJson(const ProductWeights& weights) {
     return {{"quantised", count(weights.quantised)},
             {"stored", count(weights.stored)},
             {"precise", count(weights.precise)}};
-}
-
-/// The graph states every dtype; a request that expects another one has the wrong graph.
-Status checkDtype(const Json& weights, const Graph& graph) {
-    const auto text = optional<std::string>(weights, "dtype", "");
-    if (!text)
-        return text.error();
-    if (text->empty())
-        return Ok{};
-    const auto dtype = scalarTypeFromName(*text);
-    if (!dtype)
-        return Error{
-            ErrorCode::badInput, "The request's weights have the unknown dtype '" + *text + "'.", {}};
-    bool floating = false;
-    for (const Input& input : graph.inputs) {
-        const ScalarType actual = graph.value(input.value).meta.dtype;
-        if (input.kind == Input::Kind::parameter && actual == *dtype)
-            return Ok{};
-        floating = floating || (input.kind == Input::Kind::parameter && isFloatingPoint(actual));
-    }
-    if (!floating)
-        return Ok{};
-    return Error{ErrorCode::badInput,
-                 "No parameter of the graph is " + *text +
-                     ", the dtype that was asked for: trace the model with that dtype.",
-                 {}};
 }
 
 } // namespace
@@ -155,11 +86,8 @@ Result<Reply> Workshop::load(const Request& request) {
     const auto spec = optional<Json>(request.params(), "weights", Json::object());
     const auto device = optional<std::string>(request.params(), "device", "cpu");
     const auto kvCacheBytes = optional<std::int64_t>(request.params(), "kv_cache_bytes", 0);
-    for (const Error* error :
-         {name ? nullptr : &name.error(), text ? nullptr : &text.error(), spec ? nullptr : &spec.error(),
-          device ? nullptr : &device.error(), kvCacheBytes ? nullptr : &kvCacheBytes.error()})
-        if (error)
-            return *error;
+    if (const Error* error = firstError(name, text, spec, device, kvCacheBytes))
+        return *error;
     auto placement = placementNamed(*device);
     if (!placement)
         return placement.error();

@@ -10,11 +10,8 @@ Result<Reply> Workshop::loadNative(const Request& request) {
     const auto dtype = required<std::string>(request.params(), "dtype");
     const auto parameters = required<std::vector<std::string>>(request.params(), "parameters");
     const auto spec = optional<Json>(request.params(), "weights", Json::object());
-    for (const Error* error : {name ? nullptr : &name.error(), config ? nullptr : &config.error(),
-                               dtype ? nullptr : &dtype.error(), parameters ? nullptr : &parameters.error(),
-                               spec ? nullptr : &spec.error()})
-        if (error)
-            return *error;
+    if (const Error* error = firstError(name, config, dtype, parameters, spec))
+        return *error;
     m_native.erase(*name);
     const auto type = scalarTypeFromName(*dtype);
     if (!type)

@@ -61,9 +61,8 @@ void RequestQueue::accept(const Json& message, std::vector<std::byte> payload) {
     const Json id = message.value("id", Json());
     const auto method = required<std::string>(message, "method");
     const auto params = optional<Json>(message, "params", Json::object());
-    for (const Error* error : {method ? nullptr : &method.error(), params ? nullptr : &params.error()})
-        if (error)
-            return m_channel.send(errorAnswer(id, error->message));
+    if (const Error* error = firstError(method, params))
+        return m_channel.send(errorAnswer(id, error->message));
     if (*method == "cancel")
         return tell(params->value("id", Json()), &Request::cancel);
     if (*method == "resume")

@@ -21,10 +21,8 @@ Result<std::vector<SiteSpec>> sitesFromJson(const Json& params) {
         auto id = required<std::string>(json, "id");
         auto nodes = required<std::vector<std::string>>(json, "nodes");
         auto outputs = required<std::vector<std::string>>(json, "outputs");
-        for (const Error* error : {id ? nullptr : &id.error(), nodes ? nullptr : &nodes.error(),
-                                   outputs ? nullptr : &outputs.error()})
-            if (error)
-                return *error;
+        if (const Error* error = firstError(id, nodes, outputs))
+            return *error;
         sites.push_back({std::move(*id), std::move(*nodes), std::move(*outputs)});
     }
     return sites;

@@ -45,10 +45,8 @@ Result<ParameterOrigin> originFromJson(const std::string& parameter, const Json&
     const auto name = optional<std::string>(json, "op", "copy");
     const auto dim = optional<std::int64_t>(json, "dim", 0);
     const auto shape = optional<std::vector<std::int64_t>>(json, "shape", {});
-    for (const Error* error :
-         {name ? nullptr : &name.error(), dim ? nullptr : &dim.error(), shape ? nullptr : &shape.error()})
-        if (error)
-            return *error;
+    if (const Error* error = firstError(name, dim, shape))
+        return *error;
     const auto op = opFromName(parameter, *name, origin.parts.size());
     if (!op)
         return op.error();
@@ -70,11 +68,8 @@ Result<WeightSpec> weightSpecFromJson(const Json& json) {
     const auto map = optional<Json>(json, "map", Json::object());
     const auto random = optional<Json>(json, "random", Json::object());
     const auto format = optional<std::string>(json, "format", "stored");
-    for (const Error* error : {directory ? nullptr : &directory.error(), archive ? nullptr : &archive.error(),
-                               map ? nullptr : &map.error(), random ? nullptr : &random.error(),
-                               format ? nullptr : &format.error()})
-        if (error)
-            return *error;
+    if (const Error* error = firstError(directory, archive, map, random, format))
+        return *error;
     const auto known = ops::weightFormatFromName(*format);
     if (!known)
         return Error{ErrorCode::badInput,

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
+#include <random>
 
 namespace workbench {
 namespace {
@@ -145,6 +148,30 @@ TEST(Sampler, TakesTheFirstOfEqualsAndTellsTheGap) {
     EXPECT_EQ(tie->gap, 0);
     EXPECT_EQ(sampler.sample(std::vector<float>{1, 3.5, 3, 2})->gap, 0.5);
     EXPECT_EQ(sampler.sample(std::vector<float>{4})->gap, 0);
+}
+
+TEST(Sampler, FindsTheTwoLargestWhereverTheyAre) {
+    std::mt19937 random(7);
+    for (std::size_t size = 2; size < 700; ++size) {
+        std::vector<float> logits(size);
+        for (float& logit : logits)
+            logit = static_cast<float>(random() % 1000); // with equal ones
+        const auto largest = std::ranges::max_element(logits);
+        std::vector<float> sorted = logits;
+        std::ranges::sort(sorted, std::greater{});
+        const auto sampled = Sampler({}, {}, 0).sample(logits);
+        ASSERT_EQ(sampled->token, largest - logits.begin()) << size;
+        ASSERT_EQ(sampled->gap, sorted[0] - sorted[1]) << size;
+    }
+}
+
+TEST(Sampler, RefusesANumberThatIsNoneWhereverItIs) {
+    for (std::size_t place = 0; place < 300; ++place) {
+        std::vector<float> logits(300, -1.F);
+        logits[0] = 5;
+        logits[place] = std::numeric_limits<float>::quiet_NaN();
+        EXPECT_FALSE(Sampler({}, {}, 0).sample(logits).ok()) << place;
+    }
 }
 
 TEST(Sampler, TakesLogitsThatRuleTokensOut) {

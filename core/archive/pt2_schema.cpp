@@ -71,7 +71,7 @@ bool isOpWord(std::string_view text) {
 }
 
 /// "add_" of "aten.add_.Tensor".
-std::string_view baseName(std::string_view op) {
+std::string_view plainName(std::string_view op) {
     const std::size_t first = op.find('.');
     if (first == std::string_view::npos)
         return {};
@@ -155,7 +155,7 @@ bool returnsList(std::string_view op) {
                                                       "atleast_1d",
                                                       "atleast_2d",
                                                       "atleast_3d"};
-    return std::find(kLists.begin(), kLists.end(), baseName(op)) != kLists.end();
+    return std::find(kLists.begin(), kLists.end(), plainName(op)) != kLists.end();
 }
 
 } // namespace workbench::pt2

@@ -22,13 +22,15 @@ Result<CachedModel> cachedModel(LanguageModel& model, const PagedKvOptions& opti
         return usable.error();
     if (!*usable)
         return Error{ErrorCode::runtimeFailed, "The model cannot decode with a KV cache.", {}};
-    return guarded("Making room for the KV cache", [&]() -> Result<CachedModel> {
+    auto cache = guarded("Making room for the KV cache", [&]() -> Result<PagedKvCache> {
         auto shapes = model.program().attentionShapes();
         if (!shapes)
             return shapes.error();
-        auto cache = PagedKvCache::create(*shapes, options);
-        if (!cache)
-            return cache.error();
+        return PagedKvCache::create(*shapes, options);
+    });
+    if (!cache)
+        return cache.error();
+    return guarded("Preparing the model for the engine", [&]() -> Result<CachedModel> {
         auto served = model.forEngine();
         if (!served)
             return served.error();

@@ -50,7 +50,7 @@ Result<std::unique_ptr<DeviceRunner>> DeviceRunner::create(LanguageModel& model,
     auto made = cachedModel(model, options);
     if (!made)
         return made.error();
-    return guarded("Waiting for the weights", [&] {
+    return guarded("Preparing the device", [&] {
         waitForWeights(device);
         return Result(std::unique_ptr<DeviceRunner>(new DeviceRunner(
             std::move(made->model), std::move(made->cache), std::move(recorder), newStream(device))));

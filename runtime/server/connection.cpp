@@ -16,8 +16,6 @@ namespace workbench::http {
 namespace {
 
 constexpr std::size_t kLongestChunkLine = 1 << 10;
-constexpr std::chrono::milliseconds kLinger{500};
-
 const Failure kGone{0, "The client has left."};
 
 Failure tooLarge(std::size_t bytes) {
@@ -223,11 +221,23 @@ void Connection::shutdown() {
     ::shutdown(m_socket, SHUT_RDWR);
 }
 
-void Connection::linger() {
+bool Connection::dropBody() {
+    if (m_body.chunked || m_body.length > unread().size())
+        return false;
+    m_at += m_body.length;
+    m_body = {};
+    return true;
+}
+
+void Connection::linger(std::chrono::milliseconds most) {
     ::shutdown(m_socket, SHUT_WR);
-    const auto deadline = Clock::now() + kLinger;
-    while (Clock::now() < deadline && fill(deadline) == Read::data)
+    const auto end = Clock::now() + most;
+    std::size_t left = m_limits.bodyBytes;
+    while (Clock::now() < end && fill(std::min(end, Clock::now() + kLinger)) == Read::data &&
+           left > unread().size()) {
+        left -= unread().size();
         m_at = m_buffer.size();
+    }
 }
 
 } // namespace workbench::http

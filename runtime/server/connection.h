@@ -20,6 +20,8 @@ struct Limits {
     std::chrono::milliseconds write{30'000}; ///< without any progress of a client that does not read
 };
 
+inline constexpr std::chrono::milliseconds kLinger{500}; ///< that a client may pause in its sending
+
 /// One client's connection. One thread at a time; shutdown() from any.
 class Connection {
 public:
@@ -34,8 +36,8 @@ public:
     Outcome<Request> readRequest();
     /// The body of that request, once: apart, because who may not ask need not be listened to.
     Outcome<std::string> readBody();
-    /// A body that nobody wants is in the way of the next request.
-    bool hasUnreadBody() const { return m_body.chunked || m_body.length > 0; }
+    /// For a body that nobody wants, which is in the way of the next request: false while it is still coming.
+    bool dropBody();
 
     /// False when the client has left or reads too slowly.
     bool write(std::string_view bytes);
@@ -44,9 +46,9 @@ public:
     int socket() const { return m_socket; }
     /// Lets every wait end at once.
     void shutdown();
-    /// Waits a moment for the client to read the last answer: closing at once could discard it, where the
-    /// client is still sending (RFC 9112, 9.6).
-    void linger();
+    /// Waits for the client to read the last answer: closing at once could discard it, where the client is
+    /// still sending (RFC 9112, 9.6). What it sends is taken, as far as a body may be large, until it pauses.
+    void linger(std::chrono::milliseconds most = kLinger);
 
 private:
     using Clock = std::chrono::steady_clock;

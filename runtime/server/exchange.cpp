@@ -14,7 +14,7 @@ std::optional<Failure> Exchange::readBody() {
 }
 
 void Exchange::decideKeepAlive() {
-    m_keepAlive = m_keepAlive && !m_connection.hasUnreadBody();
+    m_keepAlive = m_connection.dropBody() && m_keepAlive;
 }
 
 bool Exchange::send(const Response& response) {

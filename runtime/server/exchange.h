@@ -21,7 +21,7 @@ public:
     bool onLoopback() const { return m_onLoopback; } ///< the server's address is for this machine alone
 
     /// Why the body did not come; a status of 0: the client has left. Without it the answer is the
-    /// connection's last one where there is a body.
+    /// connection's last one where a body is still coming.
     std::optional<Failure> readBody();
 
     bool send(const Response& response);

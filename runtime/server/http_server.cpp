@@ -162,8 +162,8 @@ bool Server::serveOne(Connection& connection) {
         if (!exchange.begun())
             exchange.send(m_refusal({500, std::string("The server failed: ") + thrown.what()}));
     }
-    if (connection.hasUnreadBody())
-        connection.linger();
+    if (!connection.dropBody())
+        connection.linger(m_options.limits.body);
     return mayFollow;
 }
 

@@ -25,7 +25,8 @@ class Server {
 public:
     /// Answers one request; runs on the connection's thread. What it throws becomes a 500.
     using Handler = std::function<void(Exchange&)>;
-    /// Makes the answer to what is no request (400, 408, 413, 431 ...).
+    /// Makes the answer to what is no request (400, 408, 413, 431 ...). What is wrong with a body, the
+    /// handler answers, who reads it.
     using Refusal = std::function<Response(const Failure&)>;
 
     struct Options {

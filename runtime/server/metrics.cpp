@@ -92,10 +92,9 @@ std::string Metrics::text(std::int64_t inFlight, const std::optional<BackendStat
                  std::to_string(key.second) + "\"} " + std::to_string(count) + "\n";
     lines +=
         gauge("workbench_requests_in_flight", "Generating requests that are not answered yet.", inFlight);
-    lines +=
-        m_seconds.text("workbench_request_seconds", "From a request's arrival to the end of its answer.");
+    lines += m_seconds.text("workbench_request_seconds", "From a request's head to the end of its answer.");
     lines += m_firstToken.text("workbench_time_to_first_token_seconds",
-                               "From a request's arrival to its first token.");
+                               "From the end of a request to its first token.");
     lines += counter("workbench_prompt_tokens_total", "Tokens of prompts.", std::to_string(m_promptTokens));
     lines += counter("workbench_generated_tokens_total", "Tokens of texts.", std::to_string(m_textTokens));
     return engine ? lines + engineText(*engine) : lines;

@@ -103,14 +103,14 @@ Status BenchEngines::add(const std::string& name, LanguageModel& model) {
     auto shapes = model.program().attentionShapes();
     if (!shapes)
         return shapes.error();
-    const c10::Device device = model.program().placement().device;
-    auto runner = makeRunner(model, cacheFor(*shapes, device));
+    const Placement placement = model.program().placement();
+    auto runner = makeRunner(model, cacheFor(*shapes, placement.device));
     if (!runner)
         return runner.error();
     if (!m_original)
         m_original = &model;
     const BlockLayout layout = (*runner)->layout();
-    Entry entry{name, nullptr, runner->get(), device.is_cpu()};
+    Entry entry{name, nullptr, runner->get(), placement.direct};
     return start(std::move(entry), std::move(*runner), layout);
 }
 
@@ -165,7 +165,7 @@ Result<Json> BenchEngines::profile(const benchmark::Load& load, const std::atomi
     Json all = Json::object();
     for (const Entry& entry : m_entries) {
         ops::KernelTimes kernels;
-        CachedRunner* const clocked = entry.isOnHost ? entry.program : nullptr;
+        CachedRunner* const clocked = entry.hasClocks ? entry.program : nullptr;
         std::vector<double> seconds(clocked ? clocked->graph().nodes.size() : 0);
         // The engine is idle: nothing runs until the load comes.
         ops::timeKernels(&kernels);
@@ -179,7 +179,7 @@ Result<Json> BenchEngines::profile(const benchmark::Load& load, const std::atomi
             return sample.error();
         all[entry.name] = {
             {"steps", sample->steps}, {"step_s", sample->stepSeconds}, {"model_s", sample->modelSeconds}};
-        if (entry.isOnHost)
+        if (entry.hasClocks)
             all[entry.name]["kernels"] = kernelsJson(kernels);
         if (clocked) {
             all[entry.name]["families"] = familiesJson(clocked->graph(), seconds);

@@ -35,8 +35,8 @@ public:
     Json notes() const;
     /// Runs the load once more on each program with clocks at kernels and nodes: by program
     /// {"steps", "step_s", "model_s", "kernels": {name: seconds}, "families": {name: seconds}, "nodes": {name
-    /// of a value: seconds}}. A GPU works through a step by itself, where clocks of the host see nothing:
-    /// only the first three.
+    /// of a value: seconds}}. A GPU works through a step by itself, where clocks of the host see nothing: of
+    /// what runs its way (Placement::direct), only the first three.
     Result<Json> profile(const benchmark::Load& load, const std::atomic<bool>& cancel);
 
 private:
@@ -44,7 +44,7 @@ private:
         std::string name;
         std::unique_ptr<Engine> engine;
         CachedRunner* program = nullptr; ///< of the engine; null for hand-written code
-        bool isOnHost = true;
+        bool hasClocks = true;           ///< see profile()
     };
     Status addNative(const std::string& name, const std::shared_ptr<native::Decoder>& decoder);
     PagedKvOptions cacheFor(const std::vector<AttentionShape>& shapes, c10::Device device);

@@ -2,6 +2,7 @@
 
 #include "app/gui/measure/load_rows.h"
 #include "app/session/bench_trace.h"
+#include "app/session/runtime.h"
 
 #include <QtGui/QStandardItemModel>
 #include <QtWidgets/QCheckBox>

@@ -85,7 +85,7 @@ template <typename T>
 __global__ void attentionKernel(DeviceCall call) {
     using S = Acc<T>;
     extern __shared__ double sharedBytes[];
-    __shared__ S reduce[32];
+    __shared__ S reduce[kWarp];
     __shared__ S probabilities[kThreads];
     S* query = reinterpret_cast<S*>(sharedBytes);
     const int64_t token = blockIdx.x;

@@ -87,7 +87,7 @@ template <typename T>
 __global__ void routeKernel(MoeRouteCall call) {
     using S = Acc<T>;
     extern __shared__ double memory[];
-    __shared__ S shared[32];
+    __shared__ S shared[kWarp];
     S* scores = reinterpret_cast<S*>(memory);
     S* weights = scores + call.experts;
     const int64_t token = secondIndex();

@@ -10,7 +10,7 @@ constexpr int kThreads = 256;
 template <typename T>
 __global__ void normKernel(RmsNormCall call) {
     using S = Acc<T>;
-    __shared__ S shared[32];
+    __shared__ S shared[kWarp];
     const int64_t row = blockIdx.x;
     const int64_t width = call.input.width;
     const T* x = static_cast<const T*>(call.input.data) + call.input.offset(row);

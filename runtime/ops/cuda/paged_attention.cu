@@ -366,7 +366,7 @@ __global__ void __launch_bounds__(kThreads, 2) partKernel(PagedRowsCall call, in
 template <typename T>
 __global__ void joinKernel(PagedRowsCall call) {
     using S = Acc<T>;
-    __shared__ S shared[32];
+    __shared__ S shared[kWarp];
     const int64_t row = blockIdx.x;
     const int64_t head = blockIdx.y;
     const int64_t token = call.tokens == nullptr ? row : call.tokens[row];

@@ -2,8 +2,9 @@
 
     python run.py --rounds 3 "PYTHON peer_workbench.py MODEL" "PYTHON peer_openvino.py IR_DIR" ...
 
-A round in which other processes took a core for more than a tenth of its time is named; measure on a quiet machine. Two peers are compared
-only in the rounds in which memory was as fast for the one as for the other, before and after.
+A round in which other processes took a core for more than a tenth of its time is named; measure on a quiet machine. Decoding, whose speed is
+memory's, is compared only in the rounds in which memory was as fast for the one peer as for the other, before and after (not beside a busy
+neighbour, who is not there then).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 from memory_speed import MemorySpeed, alike
 
 BUSY_CORES = 0.1
+MEMORY_BOUND = {"decode"}
 
 
 def _idle_seconds() -> float:
@@ -59,8 +61,8 @@ def neighbour() -> Iterator[None]:
         process.wait()
 
 
-def table(results: dict[str, list[dict]]) -> str:
-    """Median (least to most) of each peer and load; ratios are taken within each round that gave both the same memory."""
+def table(results: dict[str, list[dict]], memory_bound: set[str]) -> str:
+    """Median (least to most) of each peer and load; ratios are taken within each round, and say of how many rounds they are."""
     names = list(results)
     loads = list(results[names[0]][0]["tokens_per_s"])
     lines = ["| tokens/s | " + " | ".join(loads) + " |", "|---|" + "---|" * len(loads)]
@@ -72,11 +74,13 @@ def table(results: dict[str, list[dict]]) -> str:
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     for name in names[1:]:
         cells = []
-        pairs = [(a, b) for a, b in zip(results[names[0]], results[name], strict=True) if alike(a["memory"] + b["memory"])]
         for load in loads:
-            ratios = [a["tokens_per_s"][load] / b["tokens_per_s"][load] for a, b in pairs if load in b["tokens_per_s"]]
-            cells.append(f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})" if ratios else "-")
-        lines.append(f"| {names[0]} / {name}, {len(pairs)} rounds | " + " | ".join(cells) + " |")
+            pairs = [(a, b) for a, b in zip(results[names[0]], results[name], strict=True) if load in b["tokens_per_s"]]
+            if load in memory_bound:
+                pairs = [(a, b) for a, b in pairs if alike(a["memory"] + b["memory"])]
+            ratios = [a["tokens_per_s"][load] / b["tokens_per_s"][load] for a, b in pairs]
+            cells.append(f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), {len(ratios)} rounds" if ratios else "-")
+        lines.append(f"| {names[0]} / {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -102,7 +106,8 @@ def main() -> None:
             results.setdefault(command, []).append(result)
     reports = [results[command] for command in given.peers]
     names = [report[0]["peer"] for report in reports]
-    print(table({name if names.count(name) == 1 else f"{name} {at + 1}": reports[at] for at, name in enumerate(names)}))
+    named = {name if names.count(name) == 1 else f"{name} {at + 1}": reports[at] for at, name in enumerate(names)}
+    print(table(named, set() if given.busy_neighbour else MEMORY_BOUND))
 
 
 if __name__ == "__main__":

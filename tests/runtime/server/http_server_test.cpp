@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <thread>
 
 namespace workbench::testing {
 namespace {
@@ -134,14 +135,30 @@ TEST_F(HttpServer, NeitherAsksForNorTakesABodyThatNobodyWants) {
     EXPECT_EQ(waiting.read().status, 200);
     EXPECT_TRUE(waiting.isClosed());
     // What is a body is never read as the next request.
-    RawClient smuggling(port());
-    smuggling.send(post("/uninterested", get("/next")));
-    EXPECT_EQ(smuggling.read().headers.at("connection"), "close");
-    EXPECT_TRUE(smuggling.isClosed());
+    RawClient small(port());
+    small.send(post("/uninterested", get("/smuggled")) + get("/next"));
+    EXPECT_EQ(small.read().body, "no");
+    EXPECT_EQ(small.read().body, "/next:");
+    RawClient large(port());
+    large.send(post("/uninterested", std::string(900'000, 'x')) + get("/next"));
+    const Answer last = large.read();
+    EXPECT_EQ(last.status, 200);
+    EXPECT_EQ(last.headers.at("connection"), "close");
+    EXPECT_TRUE(large.isClosed());
     RawClient without(port());
     without.send(post("/uninterested", "") + get("/next"));
     EXPECT_EQ(without.read().status, 200);
     EXPECT_EQ(without.read().body, "/next:");
+}
+
+TEST_F(HttpServer, LetsAClientThatSendsSlowlyReadWhyItsBodyIsNotWanted) {
+    RawClient client(port());
+    client.send("POST /uninterested HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n");
+    for (int part = 0; part < 10; ++part) { // longer than a client may pause
+        ASSERT_TRUE(client.send(std::string(10, 'x'))) << part;
+        std::this_thread::sleep_for(100ms);
+    }
+    EXPECT_EQ(client.read().body, "no");
 }
 
 TEST_F(HttpServer, LimitsTheHead) {

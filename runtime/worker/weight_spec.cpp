@@ -35,26 +35,26 @@ Result<ParameterOrigin> originFromJson(const std::string& parameter, const Json&
         return tensor ? Result<ParameterOrigin>(ParameterOrigin{.tensor = std::move(*tensor)})
                       : tensor.error();
     }
-    ParameterOrigin origin;
+    std::vector<ParameterOrigin> parts;
     for (const Json& from : json.value("from", Json::array())) {
         auto part = originFromJson(parameter, from, depth + 1);
         if (!part)
             return part;
-        origin.parts.push_back(std::move(*part));
+        parts.push_back(std::move(*part));
     }
     const auto name = optional<std::string>(json, "op", "copy");
     const auto dim = optional<std::int64_t>(json, "dim", 0);
     const auto shape = optional<std::vector<std::int64_t>>(json, "shape", {});
     if (const Error* error = firstError(name, dim, shape))
         return *error;
-    const auto op = opFromName(parameter, *name, origin.parts.size());
+    const auto op = opFromName(parameter, *name, parts.size());
     if (!op)
         return op.error();
+    ParameterOrigin origin;
     if (*op == Op::tensor)
-        origin = std::move(origin.parts[0]); // a copy of one part is that part
+        origin = std::move(parts[0]); // a copy of one part is that part
     else
-        origin.op = *op;
-    origin.dim = *op == Op::tensor ? origin.dim : *dim;
+        origin = {.op = *op, .parts = std::move(parts), .dim = *dim};
     if (json.contains("shape"))
         origin.shape = *shape;
     return origin;

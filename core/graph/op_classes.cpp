@@ -25,6 +25,15 @@ bool isActivation(std::string_view op) {
     return oneOf(op, kOps);
 }
 
+bool isElementwise(std::string_view op) {
+    static constexpr std::array<std::string_view, 21> kOps{
+        "aten._to_copy", "aten.clone",      "aten.add",  "aten.sub", "aten.mul", "aten.div",
+        "aten.neg",      "aten.abs",        "aten.pow",  "aten.exp", "aten.log", "aten.sqrt",
+        "aten.rsqrt",    "aten.reciprocal", "aten.cos",  "aten.sin", "aten.erf", "aten.rsub",
+        "aten.square",   "aten.maximum",    "aten.clamp"};
+    return isActivation(op) || oneOf(op, kOps);
+}
+
 bool isView(std::string_view op) {
     static constexpr std::array<std::string_view, 17> kOps{
         "aten.view",      "aten.reshape", "aten._unsafe_view", "aten.transpose",        "aten.permute",

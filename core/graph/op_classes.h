@@ -3,8 +3,8 @@
 #include <string_view>
 
 /// Which op is what kind of op, by base name ("aten.silu"): the one place for the matcher, the coverage
-/// counts, the cost estimate, what weights are quantised for, and the bars of the benchmark. What a pattern
-/// makes of an op, and what is counted, they decide themselves.
+/// counts, the cost estimate, what weights are quantised for, what programs compute once or for fewer rows,
+/// and the bars of the benchmark. What a pattern makes of an op, and what is counted, they decide themselves.
 
 namespace workbench {
 
@@ -13,6 +13,8 @@ std::string_view baseName(std::string_view op);
 
 /// A function of each element that a gate or a feed-forward block may have.
 bool isActivation(std::string_view op);
+/// Each output element follows from the operands' elements at the same place, whichever the overload.
+bool isElementwise(std::string_view op);
 /// Looks at the same elements in another shape, order or part.
 bool isView(std::string_view op);
 /// A product of matrices, or of one and a vector.

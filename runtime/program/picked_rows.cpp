@@ -1,5 +1,7 @@
 #include "runtime/program/picked_rows.h"
 
+#include "core/graph/op_classes.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,14 +11,6 @@
 namespace workbench {
 namespace {
 
-/// Each output element follows from the operands' elements at the same place.
-constexpr std::array<std::string_view, 20> kElementwise{
-    "aten._to_copy.default", "aten.clone.default",     "aten.add.Tensor",   "aten.sub.Tensor",
-    "aten.mul.Tensor",       "aten.mul.Scalar",        "aten.div.Tensor",   "aten.neg.default",
-    "aten.rsqrt.default",    "aten.pow.Tensor_Scalar", "aten.silu.default", "aten.gelu.default",
-    "aten.relu.default",     "aten.sigmoid.default",   "aten.tanh.default", "aten.exp.default",
-    "aten.clamp.default",    "aten.softplus.default",  "aten.erf.default",  "aten.hardtanh.default",
-};
 /// Along the last dimension, which is not the tokens'.
 constexpr std::array<std::string_view, 7> kAlongRows{
     "aten.linear.default",
@@ -128,7 +122,7 @@ private:
                                  [&](ValueId id) { return hasRowsOfTokens(id) || isAlikeForAll(id); }))
             return false;
         const std::size_t rank = m_graph.value(inputs.front()).meta.shape.size();
-        return isOneOf(node.op, kElementwise) || isOneOf(node.op, kReshapes) ||
+        return isElementwise(baseName(node.op)) || isOneOf(node.op, kReshapes) ||
                (isOneOf(node.op, kAlongRows) && hasRowsOfTokens(inputs.front()) &&
                 isNormOfConstantSize(node, rank)) ||
                (isOneOf(node.op, kAlongDim) && isLastDim(node, rank));

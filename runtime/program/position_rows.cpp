@@ -1,30 +1,24 @@
 #include "runtime/program/position_rows.h"
 
+#include "core/graph/op_classes.h"
+
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
-#include <string_view>
 
 namespace workbench {
 namespace {
 
 constexpr std::int64_t kFewest = 256; // rows of the first table
 
-constexpr std::array<std::string_view, 12> kRowWise{
-    "aten.unsqueeze.default", "aten.transpose.int", "aten._to_copy.default", "aten.mul.Tensor",
-    "aten.mul.Scalar",        "aten.add.Tensor",    "aten.sub.Tensor",       "aten.div.Tensor",
-    "aten.neg.default",       "aten.cat.default",   "aten.cos.default",      "aten.sin.default",
-};
-
 std::size_t at(ValueId id) {
     return static_cast<std::size_t>(id);
 }
 
-/// One dimension is `tokens`, all others are constant: an operator of the list that gives such a value from
+/// One dimension is `tokens`, all others are constant: a row-wise operator that gives such a value from
 /// such values keeps the tokens apart, because two of them at different places would give two dimensions, and
 /// a cat along it another size.
 bool hasOneRowPerToken(const TensorMeta& meta, const std::string& tokens) {
@@ -50,8 +44,13 @@ ValueId positionsOf(const Graph& graph) {
     return kNone;
 }
 
+bool isRowWise(const std::string& op) {
+    return isElementwise(baseName(op)) || op == "aten.unsqueeze.default" || op == "aten.transpose.int" ||
+           op == "aten.cat.default";
+}
+
 bool keepsTokensApart(const Graph& graph, const BoundNode& node, const std::string& tokens) {
-    return std::ranges::find(kRowWise, graph.node(node.node).op) != kRowWise.end() &&
+    return isRowWise(graph.node(node.node).op) &&
            std::ranges::none_of(node.slots, [](const auto& slot) { return !slot.integers.empty(); }) &&
            std::ranges::all_of(node.outputs,
                                [&](ValueId id) { return hasOneRowPerToken(graph.value(id).meta, tokens); });

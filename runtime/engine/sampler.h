@@ -37,7 +37,8 @@ public:
     /// What sample() would draw from, with a temperature above 0: the tokens that penalties and filters
     /// leave.
     std::vector<Candidate> distribution(std::span<const float> logits) {
-        return candidates(penalised(logits), m_params);
+        m_adjusted.lookAt(penalised(logits));
+        return candidates(m_adjusted, m_params);
     }
 
 private:
@@ -52,6 +53,8 @@ private:
     std::uint64_t m_count = 0;                     ///< tokens chosen
     std::unordered_map<std::int64_t, Uses> m_uses; ///< empty without penalties
     std::vector<float> m_work;                     ///< [vocabulary]
+    LogitBlocks m_model;                           ///< as the model made them
+    LogitBlocks m_adjusted;                        ///< after penalties
 };
 
 } // namespace workbench

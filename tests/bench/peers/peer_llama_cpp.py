@@ -44,6 +44,10 @@ def main() -> None:
     if "mixed" in given.loads:
         requests, prompt, new = workloads.MIXED
         speeds["mixed"] = requests * new / sum(seconds(requests, prompt, new - 1))  # the prompt gives the first one
+    if "long" in given.loads:
+        prompt, new = workloads.LONG
+        of_prompt, of_text = seconds(1, prompt, new)
+        speeds |= {"long prefill": prompt / of_prompt, "long decode": new / of_text}
     workloads.report("llama.cpp", speeds, llama_cpp=version[0] if version else "unknown")
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from memory_speed import MemorySpeed, alike
 
 BUSY_CORES = 0.1
-MEMORY_BOUND = {"decode"}
+MEMORY_BOUND = {"decode", "long decode"}
 
 
 def _idle_seconds() -> float:

@@ -3,6 +3,7 @@
 decode   8 tokens, then 128 new ones; later tokens over their time
 prefill  512 tokens and the next one; prompt tokens over their time
 mixed    16 requests at once, 64 -> 64 tokens each; new tokens over the time of all, prompts included
+long     4096 tokens, then 64 new ones; "long prefill" and "long decode" as above (only where it is asked for)
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-LOADS = ("decode", "prefill", "mixed")
+LOADS = ("decode", "prefill", "mixed", "long")
 DECODE = (8, 128)
 PREFILL = 512
 MIXED = (16, 64, 64)
+LONG = (4096, 64)
 
 Generate = Callable[[list[list[int]], int], object]
 
@@ -50,6 +52,11 @@ def measure(generate: Generate, loads: list[str]) -> dict[str, float]:
         requests, length, count = MIXED
         generate(prompts(requests, length, 6), 4)
         speeds["mixed"] = requests * count / _seconds(generate, prompts(requests, length, 7), count)
+    if "long" in loads:
+        length, count = LONG
+        first = min(_seconds(generate, prompts(1, length, seed), 1) for seed in (8, 9))
+        speeds["long prefill"] = length / first
+        speeds["long decode"] = (count - 1) / (_seconds(generate, prompts(1, length, 10), count) - first)
     return speeds
 
 
@@ -57,7 +64,7 @@ def arguments(description: str, passes_on: bool = False) -> argparse.Namespace:
     """`passes_on`: what is not known here lies in `rest`."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("model", type=Path)
-    parser.add_argument("--loads", default=",".join(LOADS), help="some of " + ", ".join(LOADS))
+    parser.add_argument("--loads", default=",".join(LOADS[:3]), help="some of " + ", ".join(LOADS))
     parser.add_argument("--threads", type=int, default=2)
     given, given.rest = parser.parse_known_args()
     if given.rest and not passes_on:
